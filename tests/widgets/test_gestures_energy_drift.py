@@ -44,7 +44,7 @@ def errors(widget: Locator) -> list[str]:
 
 def test_a_run_is_shown_as_far_as_it_has_been_seen_judged_at_its_end_and_played_again(shown: Shown):
     widget = shown(dt=0.025, steps=600, moving=True, question="Who leaks?", page=CLOCK)
-    unseen, largest = widget.locator(".cw-drift-unseen"), widget.get_by_role("columnheader").last
+    unseen, largest = widget.locator(".cw-future"), widget.get_by_role("columnheader").last
     lead, heard = widget.locator("[data-reading=lead]"), widget.locator(".cw-announcer")
     turn(widget, 1)
     first = time_of(widget)

@@ -66,7 +66,7 @@ def spot_of(widget: Locator, law: str, node: int) -> Point:
 
 def test_on_opening_it_is_plucked_and_plays_to_the_end_and_again(shown: Shown):
     widget = shown("ring", moving=True, page=CLOCK)
-    hidden, names = widget.locator(".cw-drum-unseen"), widget.locator(".cw-drum-name")
+    hidden, names = widget.locator(".cw-future"), widget.locator(".cw-drum-name")
     verdict = widget.locator(".cw-drum-verdict")
     turn(widget, 1)
     first = time_of(widget)
@@ -164,14 +164,20 @@ def test_every_node_is_drawn_in_the_colour_of_its_height(shown: Shown):
 def test_the_curves_are_the_energies(shown: Shown):
     widget = shown("molecule", stir=0.5)
     look_at_time(widget, 0.25)
-    curves = widget.locator(".cw-layers[data-measure=chart] path[fill=none][stroke-width]")
+    paths = widget.locator("[data-measure=chart] path")
+    drawn = paths.evaluate_all("(all) => all.map((path) => path.getAttribute('d'))")
+    levels = [float(path[1:].split("H")[0].split()[1]) for path in drawn if "H" in path]
+    curves = widget.locator("[data-measure=chart] path[stroke-width='3']")
     drawn = curves.evaluate_all("(all) => all.map((path) => path.getAttribute('d'))")
     end, unit = 4 * time_of(widget), heights_of(widget, "wave", 0)[1]
     for law, course in zip(LAWS, drawn, strict=True):
         points = [point.split() for point in course.removeprefix("M").split("L")]
-        for x, y in np.array(points, dtype=float)[[0, 7, 100, 240]]:
-            energy = heights_of(widget, law, end * x / float(points[-1][0]))[1]
-            assert (110 - y) / 96 == pytest.approx(energy / unit, abs=2e-3)
+        points = np.array(points, dtype=float)
+        left, right = points[0, 0], points[-1, 0]
+        for x, y in points[[0, 7, 100, 240]]:
+            energy = heights_of(widget, law, end * (x - left) / (right - left))[1]
+            share = (levels[0] - y) / (levels[0] - levels[2])
+            assert share == pytest.approx(energy / unit, abs=2e-3)
 
 
 def test_a_custom_graph_is_played_like_any_other(open_page: Callable[..., Page], tmp_path: Path):

@@ -174,7 +174,7 @@ function guess({ expected, tokens, pointed, layout, stood }, query) {
 
 /** The first token is guessed by nobody, so that its place is free for a name, if it is wide. */
 const guessesNamed = ({ layout: { left, lower, reach, below } }) =>
-  svg`<text class="cw-guesses-named" x=${left}
+  svg`<text class="cw-small" x=${left}
     y=${reach + below + (lower ? lower - 1 : GUESS_ROW / 2 + 8)}>guess</text>`;
 
 /** The keys and queries in a row, with an arc from the query to each key. */
@@ -371,7 +371,7 @@ function view(now, ui) {
           point: (query, key) => preview(ui, query, key),
           choose: (query) => choose(ui, query),
         })}
-        <p class="cw-heat-legend" aria-hidden="true">weight 0 <span></span> 1</p>
+        <p class="cw-ramp cw-heat-legend" aria-hidden="true">weight 0 <i></i> 1</p>
         ${expected ? told : nothing}
       </div>
       <div class="cw-top-keys">

@@ -93,7 +93,7 @@ function curve({ losses, step }, ui) {
   const x = (i) => 4 + ((width - 8) * i) / (losses.length - 1 || 1);
   const y = (loss) => ABOVE + (HEIGHT - ABOVE - BELOW) * (1 - clamp(loss / (top || 1), 0, 1));
   const line = losses.map((loss, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(loss).toFixed(1)}`);
-  return html`<svg class="cw-losses" viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
+  return html`<svg viewBox="0 0 ${width} ${HEIGHT}" aria-hidden="true">
     <path d="M0 ${y(0)}H${width}" stroke="var(--cw-line)"></path>
     <path d=${line.join("")} fill="none" stroke="var(--cw-accent)" stroke-width="2"></path>
     ${svg`<circle cx=${x(step)} cy=${y(losses[step])} r="5" fill="var(--cw-warm)"
@@ -115,7 +115,7 @@ export function film(now, ui) {
   return html`<div class="cw-film" style=${room}>
     ${
       losses.length
-        ? html`<div class="cw-film-course"><div data-measure="film">${curve(now, ui)}</div>
+        ? html`<div class="cw-row cw-film-course"><div data-measure="film">${curve(now, ui)}</div>
             <span class="cw-film-loss">loss <b>${number(losses[step])}</b></span></div>`
         : nothing
     }

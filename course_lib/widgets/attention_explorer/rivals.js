@@ -87,7 +87,7 @@ export function numbers(now) {
 export function elsewhere(now) {
   const { heard, layout, pointed } = now;
   if (heard.length < 2) return nothing;
-  return svg`<text class="cw-guesses-named" x=${layout.left} y="14">${greyName(now)}</text>
+  return svg`<text class="cw-small" x=${layout.left} y="14">${greyName(now)}</text>
     <g class="cw-elsewhere">${looksOf(now).map(
       ([weight, key]) => svg`<path d=${arc(layout, pointed.query, key, LOW).d}
         stroke-width=${WIDEST * weight}></path>`,

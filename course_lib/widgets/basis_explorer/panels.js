@@ -2,7 +2,7 @@
 
 import { inThePlane } from "../kit/keys.js";
 import { painted } from "../kit/painted.js";
-import { dragging, plane, pointIn } from "../kit/plane.js";
+import { dragging, plane, stroking } from "../kit/plane.js";
 import { ticks } from "../kit/scale.js";
 import { number } from "../kit/text.js";
 import { between } from "../maths/basis.js";
@@ -56,15 +56,14 @@ const upright = (field, query, height) =>
     stroke="var(--cw-ink)" stroke-dasharray="3 3"></path>`;
 
 /** On a panel that nobody draws on, a press moves the query; a finger scrolls the page instead. */
-const asking = (ui) => (field) => (event) => {
-  const surface = event.currentTarget;
-  if (event.type === "pointerdown" && event.pointerType !== "touch") {
-    surface.setPointerCapture(event.pointerId);
-  }
-  if (!surface.hasPointerCapture(event.pointerId)) return;
-  const [x] = field.toData(pointIn(surface, event));
-  ui.set({ query: Number(clamp(x, 0, 1).toFixed(2)) });
-};
+const asking = (ui) => (field) =>
+  stroking(
+    (pixel) => {
+      const [x] = field.toData(pixel);
+      ui.set({ query: Number(clamp(x, 0, 1).toFixed(2)) });
+    },
+    { scrolls: true },
+  );
 
 /** A frame with levels, the query's place, and whatever is drawn in it. */
 function frame(ui, { name, label, height, range, levels, content, grip = asking(ui) }) {
@@ -76,7 +75,7 @@ function frame(ui, { name, label, height, range, levels, content, grip = asking(
     const [, at] = field.toPixel([0, y]);
     return svg`<path d="M${LEFT - 8} ${at}H${width}" stroke="var(--cw-line)"></path>
       <text x=${LEFT - 12} y=${clamp(at + 4, 9, height - 2)} text-anchor="end"
-        class="cw-b-small">${text}</text>`;
+        class="cw-small">${text}</text>`;
   };
   const act = grip(field);
   return html`<div class="cw-layers" data-measure=${name} style="height: ${height}px">
@@ -164,7 +163,7 @@ export function solutionPanel(now, ui) {
     // Between the ends of the rod the curves keep away from 0; there is room for a name.
     content: (field) => [
       blends(field, now),
-      svg`<text class="cw-b-small cw-halo" text-anchor="middle" x=${field.toPixel([0.69, 0])[0]}
+      svg`<text class="cw-small cw-halo" text-anchor="middle" x=${field.toPixel([0.69, 0])[0]}
         y=${high > -low ? height - 16 : 24}>wide band: the solution</text>`,
     ],
   });
@@ -174,7 +173,7 @@ export function solutionPanel(now, ui) {
 const guestName = (field, [, name, place], height) => {
   const [x] = field.toPixel([clamp(place, 0.06, 0.94), 0]);
   const y = name === "flame" ? height - 5 : 12;
-  return svg`<text class="cw-b-small cw-halo cw-b-guest" text-anchor="middle" x=${x} y=${y}>${name}</text>`;
+  return svg`<text class="cw-small cw-halo cw-b-guest" text-anchor="middle" x=${x} y=${y}>${name}</text>`;
 };
 
 /** A curve that is drawn by hand: by mouse anywhere, by finger and by keyboard at its ring. */
@@ -190,18 +189,16 @@ export function drawnPanel(now, ui, name, { label, levels, ink }) {
     const to = [x, clamp(between(x, GRID, ui.now[name]) + 2 * STEP.y * up, -MOST, MOST)];
     pull(to, to);
   });
-  const grip = (field) => (event) => {
-    const surface = event.currentTarget;
-    if (event.type === "pointerdown") {
-      if (event.pointerType === "touch" && !event.target.closest(".cw-handle")) return;
-      surface.setPointerCapture(event.pointerId);
-    } else if (!surface.hasPointerCapture(event.pointerId)) return;
-    const [x, y] = field.toData(pointIn(surface, event));
-    const to = [clamp(x, 0, 1), clamp(y, -MOST, MOST)];
-    const before = ui.now.hands[name];
-    const from = [before, between(before, GRID, ui.now[name])];
-    pull(event.type === "pointerdown" ? to : from, to);
-  };
+  const grip = (field) =>
+    stroking(
+      (pixel, { type }) => {
+        const [x, y] = field.toData(pixel);
+        const to = [clamp(x, 0, 1), clamp(y, -MOST, MOST)];
+        const before = ui.now.hands[name];
+        pull(type === "pointerdown" ? to : [before, between(before, GRID, ui.now[name])], to);
+      },
+      { scrolls: true },
+    );
   const ring = ([x, y]) => svg`<g class="cw-handle" tabindex="0" role="button"
     aria-roledescription="movable point of a curve" transform="translate(${x} ${y})" @keydown=${keys}
     aria-label="${label}: ${number(height)} at x = ${number(at)}; up and down pull it, left and right
@@ -282,7 +279,7 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
       <svg viewBox="0 0 ${width} ${BASIS_HEIGHT}" aria-hidden="true">
         ${upright(field, query, BASIS_HEIGHT)}
         <path d="M0 ${peak}H${width}" stroke="var(--cw-line)"></path>
-        <text x="4" y=${peak - 5} class="cw-b-small">${number(top)}</text>
+        <text x="4" y=${peak - 5} class="cw-small">${number(top)}</text>
         <circle cx=${field.toPixel([query, 0])[0]} cy=${field.toPixel([0, weights[most]])[1]} r="4"
           fill="var(--cw-ink)" data-most=${weights[most]}></circle>
       </svg>

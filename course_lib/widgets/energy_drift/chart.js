@@ -3,7 +3,7 @@
 import { textWidth } from "../kit/lettering.js";
 import { painted } from "../kit/painted.js";
 import { inkOf, pixels } from "../kit/pixels.js";
-import { pointIn } from "../kit/plane.js";
+import { stroking } from "../kit/plane.js";
 import { themeName } from "../kit/run_colours.js";
 import { logarithmic, ticks } from "../kit/scale.js";
 import { number, quantity } from "../kit/text.js";
@@ -127,22 +127,17 @@ function moment(time, x) {
 }
 
 /** A hand on the chart takes the time along. */
-function scrub(ui) {
-  return (event) => {
-    const surface = event.currentTarget;
-    if (event.type === "pointerdown") surface.setPointerCapture(event.pointerId);
-    else if (!surface.hasPointerCapture(event.pointerId)) return;
-    const room = ui.width("chart", WIDTH) - LEFT - RIGHT;
-    const share = (pointIn(surface, event)[0] - LEFT) / room;
+const scrub = (ui) =>
+  stroking(([x]) => {
+    const share = (x - LEFT) / (ui.width("chart", WIDTH) - LEFT - RIGHT);
     ui.play(false);
     ui.set({ time: clamp(share, 0, 1) * ui.now.span });
-  };
-}
+  });
 
 /** While it moves, what is still to come is faint, and hidden where nobody has seen it. */
 const ahead = (x, width, unseen) => svg`<rect x=${x} width=${Math.max(0, width - RIGHT - x)}
   height=${HEIGHT} fill="var(--cw-panel)" opacity=${unseen ? 1 : 0.6}
-  class=${unseen ? "cw-drift-unseen" : nothing}></rect>`;
+  class=${unseen ? "cw-future" : nothing}></rect>`;
 
 /** The chart, with a line at the shown time. @param {any} now @param {any} ui */
 export function chart(now, ui) {
@@ -162,7 +157,7 @@ export function chart(now, ui) {
   const rounds = ticks(0, span, width / (width < WIDTH ? CLOSE : ROOM)).filter(
     (t) => t > 0 && xOf(t) + half(t) < clear,
   );
-  return html`<div class="cw-drift-curves">
+  return html`<div>
     <p class="cw-drift-title"><b>Energy error</b> |H − H₀| / |H₀|</p>
     <div class="cw-layers cw-drift-chart" data-measure="chart" style="--cw-left: ${LEFT}px;
       --cw-right: ${RIGHT}px; --cw-foot: ${FOOT}px; height: ${HEIGHT + FOOT}px">

@@ -88,7 +88,7 @@ function motion({ spec, scene, all, bound, rows, dt }, ui) {
   const gone = waysOut({ scene, all, rows, dt, height: height * unit }, unit);
   return html`<div class="cw-layers cw-drift-motion" data-measure="motion"
     style=${rows ? `height: ${height}px` : nothing}>
-    <svg viewBox="0 0 ${STAGE} ${height * unit}" role="img" class="cw-stage"
+    <svg viewBox="0 0 ${STAGE} ${height * unit}" role="img"
       aria-label="${spec.title}, as each run moves it">
       ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}
       ${bodies(scene, standing, { unit, height: height * unit })}${gone}
@@ -119,7 +119,7 @@ function waysOut({ scene, all, rows, dt, height }, unit) {
     told.push(...[-half, 0, half].map((by) => [side + by, line - 4 * unit]));
     return [
       marks,
-      svg`<text class="cw-halo cw-gone-when" x=${side} y=${line} text-anchor="middle"
+      svg`<text class="cw-halo" x=${side} y=${line} text-anchor="middle"
         style="font-size: ${TYPE * unit}px">${text}</text>`,
     ];
   });
@@ -156,7 +156,7 @@ const rimOf = ([x, y], unit, height = STAGE) => [
 function wayOut(place, colour, unit, height = STAGE) {
   const [x, y] = rimOf(place, unit, height);
   const turn = (Math.atan2(place[1] - y, place[0] - x) * 180) / Math.PI;
-  return svg`<path class="cw-gone" d="M-8 -9L10 0L-8 9Z" fill=${colour} stroke="var(--cw-paper)"
+  return svg`<path d="M-8 -9L10 0L-8 9Z" fill=${colour} stroke="var(--cw-paper)"
     transform="translate(${x} ${y}) rotate(${turn}) scale(${unit})"></path>`;
 }
 
@@ -179,7 +179,7 @@ function moments({ all, place }, unit) {
 }
 
 /** The exact orbit lies above all runs: between its dashes they are to be seen. */
-const exact = (d, unit) => svg`<path class="cw-drift-exact" d=${d} fill="none"
+const exact = (d, unit) => svg`<path d=${d} fill="none"
   stroke="var(--cw-ink)" stroke-width=${1.2 * unit}
   stroke-dasharray="${4 * unit} ${6 * unit}"></path>`;
 
@@ -227,7 +227,7 @@ function startName(x, unit) {
   const free = right ? SIDE - x : x;
   const outward = free > room + (textWidth("start", TYPE) + 4) * unit;
   const side = right === outward ? 1 : -1;
-  return svg`<text class="cw-halo cw-drift-start" text-anchor=${side > 0 ? "start" : "end"}
+  return svg`<text class="cw-halo" text-anchor=${side > 0 ? "start" : "end"}
     x=${side * room} y=${(outward ? 4 : 15) * unit}
     style="font-size: ${TYPE * unit}px">start</text>`;
 }

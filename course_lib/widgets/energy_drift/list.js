@@ -43,7 +43,7 @@ function energyBar({ level, range, state, stale, colour }) {
   </svg>`;
 }
 /** From the least energy so far to the largest. */
-const sweep = (x, width) => svg`<rect class="cw-drift-range" x=${x} y=${0.35 * BAR_HIGH}
+const sweep = (x, width) => svg`<rect x=${x} y=${0.35 * BAR_HIGH}
   width=${width} height=${0.3 * BAR_HIGH} fill="var(--cw-ink)"></rect>`;
 const SWEEP = html`<svg class="cw-drift-range-key" viewBox="0 0 16 3" aria-hidden="true"><rect
   width="16" height="3" fill="var(--cw-ink)"></rect></svg>`;
@@ -89,7 +89,7 @@ const received = (run, now) => html`<tr class=${run.stale ? "cw-drift-stale" : n
 function level({ given, playing }) {
   const far = given.find(({ elsewhere, stale }) => elsewhere !== undefined && !stale);
   return far && !playing
-    ? html`<span class="cw-drift-elsewhere">Dashed: as at ${at(far.elsewhere)}</span>`
+    ? html`<span>Dashed: as at ${at(far.elsewhere)}</span>`
     : html`Energy now, ${SWEEP} range`;
 }
 

@@ -109,10 +109,10 @@ export function lead(now, ui) {
   if (!all.length) return html`<p class="cw-drift-lead">Switch an integrator on.</p>`;
   const [asks, asked] = [open && live.length > 0, moving && live.length > 0];
   const told = asked ? farthest(now) : nothing;
-  const byNow = html`<p class="cw-drift-by-now" ?data-waits=${!asks}><span>${told}</span></p>`;
+  const byNow = html`<p ?data-waits=${!asks}><span>${told}</span></p>`;
   const question = html`<p class="cw-drift-question"><strong>${questionNow(now)}</strong></p>`;
   return html`<div class="cw-drift-lead">${asked ? question : nothing}
-    <div class="cw-drift-answer">${asked ? byNow : nothing}
+    <div class="cw-over cw-drift-answer">${asked ? byNow : nothing}
       <div data-reading="lead" ?data-waits=${asks}>${outcomes(live, now)}</div>
       ${
         fixed

@@ -238,9 +238,9 @@ function legend({ quantity, labels, open, bound, tones }) {
   const signed = quantity === "vote" ? voting : [`−${bound}`, `+${bound}`];
   const [low, high] = open ? ["0 closed", "1 open"] : signed;
   const ramp = `${open ? "" : `${negative}, `}transparent, ${positive}`;
-  return html`<p class="cw-g-legend">
+  return html`<p class="cw-ramp">
       <span>${low}</span>
-      <span class="cw-g-ramp" style="background: linear-gradient(90deg, ${ramp})"></span>
+      <i style="background: linear-gradient(90deg, ${ramp})"></i>
       <span>${high}</span>
     </p>
     `;
@@ -314,9 +314,9 @@ function view(now, ui) {
     ...{ label: "Unit", min: 0, max: now.units - 1 },
     format: (u) => `${u + 1} of ${now.units}`,
   };
-  return html`<div class="cw-g-top">
+  return html`<div class="cw-row cw-g-top">
       ${typingLine(ui, "text", typing)}
-      <p class="cw-g-play">
+      <p class="cw-row">
         ${readButton(ui)} ${button("Next letter", () => stepOn(ui))}
       </p>
     </div>
@@ -326,7 +326,7 @@ function view(now, ui) {
         <div>${coursePicture(now, ui, take)}${now.all_units ? mapPicture(now, ui, take) : nothing}</div>
         <div>${vessel(now)}${now.all_units ? legend(now) : nothing}</div>
       </div>
-      <div class="cw-controls cw-g-units-line">
+      <div class="cw-controls">
         ${now.units > 1 ? slider(ui, "unit", unit) : nothing}
         ${toggle(ui, "all_units", { label: "All units, and the equations" })}
       </div>
@@ -343,7 +343,6 @@ function words(now) {
 
 export default widget({
   label: "Gate explorer: what a recurrent network remembers of a word",
-  name: "cw-gates",
   data: {
     ...{ kind: plain, alphabet: plain, longest: plain, gates: { decode: unpackRows } },
     ...{ labels: plain, counted: plain, readout: rows, quantities: plain, orders: plain },

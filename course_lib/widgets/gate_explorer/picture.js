@@ -43,7 +43,7 @@ export function layout(letters, units, labels, width, mapped) {
 
 const middleOf = ({ cell }, t) => LEFT + cell * (t + 0.5);
 const small = (x, y, text, { anchor = "end", here = false, size = TYPE } = {}) =>
-  svg`<text class=${here ? "cw-g-small cw-g-here" : "cw-g-small"} x=${x} y=${y}
+  svg`<text class=${here ? "cw-small cw-strong" : "cw-small"} x=${x} y=${y}
     style="text-anchor: ${anchor}; font-size: ${size}px">${text}</text>`;
 
 /** Each patch as full as its number, in the tone of its sign. */
@@ -174,7 +174,7 @@ export function coursePicture(now, ui, choose) {
   const middle = `M${LEFT} ${lie.base - BARS / 2}h${lie.cell * letters.length}`;
   const surface = svg`<rect x=${LEFT} y=${lie.top} width=${lie.cell * letters.length}
     height=${lie.bottom - lie.top} fill="transparent"></rect>`;
-  return html`<div class="cw-g-picture" data-measure="map">
+  return html`<div class="cw-painted cw-g-picture" data-measure="map">
     <svg viewBox="0 0 ${lie.width} ${lie.bottom + 8}" height=${lie.bottom + 8}
       @click=${keep} @pointermove=${point} @pointerleave=${leave}>
       <g aria-hidden="true">
@@ -200,7 +200,7 @@ export function mapPicture(now, ui, choose) {
     <rect class="cw-g-row" x=${LEFT - 2} y=${y} width=${across + 2} height=${rowHeight + 1}></rect>
     <rect class="cw-g-spot" x=${LEFT + cell * at.letter - 1} y=${y} width=${cell + 1}
       height=${rowHeight + 1} rx="2"></rect>`;
-  return html`<div class="cw-g-picture">
+  return html`<div class="cw-painted cw-g-picture">
     ${map(now, ui)}
     <svg class="cw-g-rows" viewBox="0 0 ${lie.width} ${mapEnd + 4}" height=${mapEnd + 4}
       @click=${keep} @pointermove=${point} @pointerleave=${leave}>

@@ -18,13 +18,13 @@ export const exchanged = (share) => Math.max(0, (share - FALL) / (1 - FALL));
 
 const tone = (value) => `var(--cw-series-${value < 0 ? 3 : 2})`;
 const line = (y, text, strong = false) =>
-  svg`<text class=${strong ? "cw-g-strong" : "cw-g-small"} x=${WORDS} y=${y}>${text}</text>`;
+  svg`<text class=${strong ? "cw-strong" : "cw-small"} x=${WORDS} y=${y}>${text}</text>`;
 
 /** What the two colours of the water say. */
 const SIGNS = [1, -1].map((sign, i) => {
   const x = WORDS + 76 * i;
   return svg`<rect x=${x} y="86" width="11" height="11" rx="2" fill=${tone(sign)}></rect>
-    <text class="cw-g-small" x=${x + 15} y="96">${sign > 0 ? "above" : "below"} 0</text>`;
+    <text class="cw-small" x=${x + 15} y="96">${sign > 0 ? "above" : "below"} 0</text>`;
 });
 
 /** A pipe with a shutter that leaves a share of it open, and what runs in it now. */
@@ -51,8 +51,8 @@ function forgotten(keep) {
   const x = MIDDLE + PIPE / 2 + 3;
   // As the two numbers stand in the picture, they make one.
   const leaks = number(1 - Number(number(keep)));
-  return svg`<text class="cw-g-small" x=${x} y="210">forgotten ↓</text>
-    <text class="cw-g-small" data-reading="leaks" x=${x} y="226">leaks ${leaks}</text>`;
+  return svg`<text class="cw-small" x=${x} y="210">forgotten ↓</text>
+    <text class="cw-small" data-reading="leaks" x=${x} y="226">leaks ${leaks}</text>`;
 }
 
 /** What the gates do, in words and numbers, beside the pipes on which they sit. */
@@ -105,14 +105,14 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
             upright: false,
           })
     }
-    <text class="cw-g-small" x=${MIDDLE + PIPE / 2 + 5} y="62">in ↓</text>
+    <text class="cw-small" x=${MIDDLE + PIPE / 2 + 5} y="62">in ↓</text>
     ${forgotten(keep)}
     <rect class="cw-g-water" data-level=${level.toFixed(6)} x=${GLASS.x} y=${FLOOR - Number(tall)}
       width=${GLASS.width} height=${tall} fill=${tone(level)}></rect>
     <path class="cw-g-glass" d="M${GLASS.x} ${GLASS.y}V${FLOOR}H${RIGHT}V${GLASS.y}"></path>
-    <text class="cw-g-level cw-halo" text-anchor="middle" x=${MIDDLE}
+    <text class="cw-strong cw-large cw-halo" text-anchor="middle" x=${MIDDLE}
       y=${FLOOR - 12}>${number(settled ? state : before)}</text>
-    <text class="cw-g-small" x="0" y=${GLASS.y - 8}>${number(rim, 1)}</text>
+    <text class="cw-small" x="0" y=${GLASS.y - 8}>${number(rim, 1)}</text>
     <g visibility=${falling ? "visible" : "hidden"}
       transform=${`translate(${MIDDLE} ${(drop - 8).toFixed(2)})`}>
       <rect class="cw-g-tile" x=${-TILE / 2} width=${TILE} height=${TILE} rx="4"></rect>

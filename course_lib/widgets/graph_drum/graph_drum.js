@@ -82,18 +82,14 @@ function hand(ui, { law }) {
 }
 
 /** Arrow keys choose the node and pull it; Enter and the space bar let go. */
-function keys(ui) {
-  const arrows = inThePlane(([across, up]) => {
-    const { node, height, count } = ui.now;
-    pluck(ui, clamp(node + across, 0, count - 1), height + PULL * up);
-  });
-  return (event) => {
-    arrows(event);
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    release(ui);
-  };
-}
+const keys = (ui) =>
+  inThePlane(
+    ([across, up]) => {
+      const { node, height, count } = ui.now;
+      pluck(ui, clamp(node + across, 0, count - 1), height + PULL * up);
+    },
+    () => release(ui),
+  );
 
 function ring({ node, count, height, scene }, ui, { title, state }) {
   const [x, y, near] = points(scene, state.q)[node];
@@ -177,7 +173,7 @@ function transport({ end, time }, ui) {
     ui.set({ time: clamp(moment, 0, end), seen: seen || moment >= 0.999 * end });
   };
   const line = { label: "Time", min: 0, max: end, step: end / 1000, value: time, format: at };
-  return html`<div class="cw-controls cw-drum-transport" data-time=${time}>
+  return html`<div class="cw-controls cw-stacked cw-drum-transport" data-time=${time}>
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: rewind })}
     ${button("Step", () => show(ui.now.time + ui.now.end / STEPS))}
     ${slider(ui, "time", { ...line, set: show })}
@@ -236,7 +232,7 @@ function view(now, ui) {
       ${now.drums.map((one) => drum(now, ui, one))}
     </div>
     ${transport(now, ui)} ${chart(now, ui)}
-    <p class="cw-hint cw-drum-end">${legend(now)} ${ending(now)}</p>
+    <p class="cw-hint">${legend(now)} ${ending(now)}</p>
     ${fold("More: stirred, stiffness, speed", settings(ui))}`;
 }
 

@@ -138,7 +138,7 @@ function transport(now, ui) {
     ui.set({ asked: Math.min(waiting + 1, MOST_ROUNDS - rounds), ...still });
     ui.play(true);
   };
-  return html`<div class="cw-controls cw-g-transport">
+  return html`<div class="cw-controls cw-stacked cw-g-transport">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: start })}
     ${button("Step", step, { disabled: now.rounds >= MOST_ROUNDS })}
     ${slider(ui, "rounds", { ...line, set: (rounds) => ui.set({ rounds, flight: 0 }) })}

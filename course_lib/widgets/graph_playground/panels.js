@@ -50,7 +50,7 @@ function strip(counts) {
 
 /** What a graph is called, and its colours. @param {string} name @param {number[]} colours */
 export const named = (name, colours, found) =>
-  html`<p class="cw-g-name">${name}</p>${strip(histogram(colours, found))}`;
+  html`<p class="cw-title">${name}</p>${strip(histogram(colours, found))}`;
 
 /** Another molecule beside the reader's, as large as that, in the colours of the same round. */
 export function beside({ molecules, other, otherBonds, otherColours, found, place: own }) {
@@ -79,5 +79,5 @@ export function verdict({ verdict, decided, said, elsewhere }) {
 }
 
 /** The colours of Weisfeiler and Lehman. */
-export const refinement = (now) => html`<div class="cw-g-panel">
+export const refinement = (now) => html`<div>
   ${strip(histogram(now.colours, now.found))}${verdict(now)}</div>`;

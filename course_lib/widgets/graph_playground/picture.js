@@ -208,7 +208,7 @@ export function receptiveField({ drawing, far, rounds, place }) {
     ...heard.map((i) => `M${points[i].join(" ")}h0.01`),
     ...along.map(([i, j]) => beside(points[i], points[j], 0)),
   ];
-  return svg`<path class="cw-g-field" d=${d.join("")} fill="none" stroke="var(--cw-accent)"
+  return svg`<path d=${d.join("")} fill="none" stroke="var(--cw-accent)"
     stroke-width=${3.4 * radius} stroke-linecap="round" opacity="0.2"></path>`;
 }
 
@@ -227,7 +227,7 @@ export function messages({ edges, weights, place, at }, mixOf, share) {
     const [x, y] = plus(between(points[s], points[t], share), aside);
     const size = clamp(0.45 * radius * Math.sqrt(weights.edge[e]), 1.5, 8);
     const own = t === at;
-    return svg`<path class="cw-g-tail" d="M${from.join(" ")}L${x} ${y}" fill="none"
+    return svg`<path d="M${from.join(" ")}L${x} ${y}" fill="none"
         stroke=${mixOf(s)[0][1]} stroke-width=${size} stroke-linecap="round"
         opacity=${own ? 0.5 : 0.25}></path>
       <g class="cw-g-message" transform="translate(${x} ${y})">

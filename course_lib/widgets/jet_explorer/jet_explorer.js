@@ -117,7 +117,7 @@ function picture(now, ui) {
 
 /** All kinds, whichever are there: another jet moves nothing. */
 const legend = ({ facts }) =>
-  html`<ul class="cw-j-legend">${facts.particles.map(
+  html`<ul class="cw-row cw-j-legend">${facts.particles.map(
     (name, kind) => html`<li>${sample(kind)}${name}</li>`,
   )}</ul>`;
 
@@ -151,7 +151,7 @@ function view(now, ui) {
   const jets = now.jets.map(
     (_, i) => /** @type {[any, string]} */ ([i, `${i + 1} of ${now.jets.length}`]),
   );
-  return html`<div class="cw-j-top">
+  return html`<div class="cw-row cw-j-top">
       ${select(ui, "jet", { label: "Jet", options: jets, choose: (i) => enterJet(ui, i) })}
       ${button("Next", () => enterJet(ui, (ui.now.jet + 1) % ui.now.jets.length))}
     </div>

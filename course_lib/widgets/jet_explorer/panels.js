@@ -104,7 +104,7 @@ export function massAxis({ mass, there, facts }, ui) {
       <svg viewBox="0 0 ${width} ${MASS_HEIGHT}" role="img" data-mass=${mass}
         aria-label="The mass, ${number(mass, 1)} GeV, on an axis from 0 to ${MOST_MASS} GeV with the
         masses of ${facts.landmarks.map(([name]) => name).join(", ")}">
-        <g class="cw-j-axes"><path d="M10 16H${width - 10}" stroke-width="2"></path>
+        <g class="cw-axes"><path d="M10 16H${width - 10}" stroke-width="2"></path>
           ${facts.landmarks.map(landmark)}
           <text x="6" y="38">0</text></g>
         <path class="cw-j-marker" d="M${x} 17L${x - 7} 3H${x + 7}Z" fill="var(--cw-warm)"

@@ -92,7 +92,7 @@ export function ground({ side, reach, toPixel }) {
       <text x=${px} y=${EDGE + side + 14} text-anchor="middle">${text}</text>
       <text x=${LEFT - 5} y=${py + 4} text-anchor="end">${text}</text>`;
   };
-  return svg`<g class="cw-j-axes" aria-hidden="true">
+  return svg`<g class="cw-axes" aria-hidden="true">
     <rect x=${LEFT} y=${EDGE} width=${side} height=${side} rx="4"></rect>
     ${[-step, 0, step].map(tick)}
     <text x=${LEFT + side} y=${EDGE + side + 29}

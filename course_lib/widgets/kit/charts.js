@@ -79,7 +79,7 @@ export const heightOf = (ui, height) =>
 /**
  * A panel with axes, `grow` times as wide as others beside it, and `height` pixels high.
  * @param {any} ui
- * @param {{ name: string, title: unknown, says: string, x: Axis, y: Axis, height?: number,
+ * @param {{ name: string, title?: unknown, says: string, x: Axis, y: Axis, height?: number,
  *   grow?: number, room?: number, margin?: number, group?: boolean, equal?: boolean }} options
  *   `says` is for those who do not see it; `room` is left free at the right, `margin` at least for
  *   the numbers at the left; a `group` holds handles; on `equal` axes a circle is round, and one of
@@ -108,7 +108,7 @@ export function panel(ui, options, draw) {
   // A slim one may stand beside another on a telephone.
   const least = grow < 1 ? "; min-width: 0" : "";
   return html`<div class="cw-panel" style="flex-grow: ${grow}; flex-basis: ${9.5 * grow}rem${least}">
-    <p class="cw-panel-title">${title}</p>
+    ${title ? html`<p class="cw-panel-title">${title}</p>` : nothing}
     <div data-measure=${name}>
       <svg viewBox="0 0 ${width} ${height}" role=${group ? "group" : "img"}
         aria-label=${says}>
@@ -134,12 +134,12 @@ function legible({ at, ticks, texts }, width) {
   return kept;
 }
 
-/** The texts beside an axis, from the lowest on those for which there is room. */
+/** The texts beside an axis, from the first on those for which there is room. */
 function stacked({ at, ticks, texts }) {
   const kept = [];
   ticks.forEach((tick, i) => {
-    const [y, last] = [at(tick), kept[kept.length - 1]];
-    if (!last || Math.abs(last.y - y) > TYPE) kept.push({ text: texts[i], y });
+    const y = at(tick);
+    if (kept.every((other) => Math.abs(other.y - y) > TYPE)) kept.push({ text: texts[i], y });
   });
   return kept;
 }
@@ -249,6 +249,14 @@ export function rule(
       stroke-dasharray=${dash || nothing}></path>
     ${label ? svg`<text class="cw-halo" x=${tx} y=${ty} text-anchor=${anchor}>${label}</text>` : nothing}`;
 }
+
+/**
+ * Covers what comes after x, before a reader who guesses has seen it.
+ * @param {Frame} frame
+ */
+export const future = ({ x: across, right, top, bottom }, x, end = right) =>
+  svg`<rect class="cw-future" x=${across(x)} y=${top} width=${Math.max(0, end - across(x))}
+    height=${bottom - top} fill="var(--cw-panel)"></rect>`;
 
 /** A word at a point. @param {Frame} frame @param {number[]} point @param {string} text */
 export const word = (frame, [x, y], text, { colour = "var(--cw-ink)", anchor = "start" } = {}) =>

@@ -89,7 +89,7 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
     textWidth(`${axis} →`, AXIS_TYPE, 600) < [high, wide][i] ? axis : axis.split(":")[0],
   );
   const canvas = `width: ${(100 * wide) / width}%; height: ${(100 * high) / height}%`;
-  return html`<div class="cw-heat" style="max-width: ${width}px">
+  return html`<div class="cw-painted cw-heat" style="max-width: ${width}px">
     <canvas aria-hidden="true" style=${canvas}
       ${inked(ui, matrix, { width: Math.round(wide / cell), ink: "accent", opacity: depth })}></canvas>
     <svg aria-hidden="true" viewBox="0 0 ${width} ${height}" @click=${click} @pointermove=${move}

@@ -1,18 +1,22 @@
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const ENDS = { Home: -Infinity, End: Infinity };
 const SHIFTED = 5;
+const presses = ({ key }) => key === "Enter" || key === " ";
 
 /**
- * A listener for arrow keys: `moveBy([dx, dy])`, upwards positive; Shift makes larger steps.
+ * A listener for arrow keys: `moveBy([dx, dy])`, upwards positive; Shift makes larger steps. Enter
+ * and the space bar do `press`.
  * @param {(step: number[]) => void} moveBy
+ * @param {() => void} [press]
  * @returns {(event: KeyboardEvent) => void}
  */
-export function inThePlane(moveBy) {
+export function inThePlane(moveBy, press) {
   return (event) => {
     const arrow = ARROWS[event.key];
-    if (!arrow) return;
+    if (press && presses(event)) press();
+    else if (arrow) moveBy(arrow.map((part) => part * (event.shiftKey ? SHIFTED : 1)));
+    else return;
     event.preventDefault();
-    moveBy(arrow.map((part) => part * (event.shiftKey ? SHIFTED : 1)));
   };
 }
 
@@ -27,7 +31,7 @@ export function alongALine(moveBy, press, down = -1) {
   return (event) => {
     const [across, up] = ARROWS[event.key] ?? [0, 0];
     const step = ENDS[event.key] ?? across - down * up;
-    if (press && (event.key === "Enter" || event.key === " ")) press();
+    if (press && presses(event)) press();
     else if (step) moveBy(step);
     else return;
     event.preventDefault();

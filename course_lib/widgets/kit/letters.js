@@ -67,7 +67,7 @@ function gridOf(count, width, { byRank = false, highest = 150, keyboard = false 
 function axis({ each, cell, base, heads }, top, locked) {
   const line = (y) => `M${LEFT - 4} ${y}h${each * cell + 4}`;
   const tick = (text) => (y) =>
-    svg`<text class="cw-l-small" text-anchor="end" x=${LEFT - 7} y=${y + 4}>${text}</text>`;
+    svg`<text class="cw-small" text-anchor="end" x=${LEFT - 7} y=${y + 4}>${text}</text>`;
   return svg`<g visibility=${locked ? "hidden" : nothing}>
     <path class="cw-l-axis" d=${[...base, ...heads].map(line).join("")}></path>
     ${base.map(tick("0"))}${heads.map(tick(String(top)))}</g>`;
@@ -178,7 +178,7 @@ export function headCards(ui, title, names, attention) {
     ? `${at.where} looks at ${names[at.t]} (place ${at.t + 1} of ${names.length}) with weight ` +
       `${three(at.row[at.t])}.`
     : "The bluer a letter, the harder the head looks at it. Point at one or tap it for its weight.";
-  return html`<p class="cw-l-heading">${title}</p>
+  return html`<p class="cw-title">${title}</p>
     <div class="cw-l-cards" style="--cw-count: ${names.length}">${cards}</div>
     <p class="cw-hint cw-l-look">${said}</p>`;
 }

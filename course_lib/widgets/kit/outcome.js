@@ -12,7 +12,7 @@ export const parts = (error) =>
   error > MOST ? "> 10⁶\u00a0%" : quantity(Number((100 * error).toPrecision(2)), "%");
 
 /** The sign of an error that is still small but grows. */
-const riseSign = (x, y, r) => svg`<g class="cw-rise" transform="translate(${x} ${y})">
+const riseSign = (x, y, r) => svg`<g transform="translate(${x} ${y})">
   <circle r=${r} fill="var(--cw-muted)" stroke="var(--cw-paper)" stroke-width="1.5"></circle>
   <path d="M${-0.4 * r} ${0.4 * r}L${0.4 * r} ${-0.4 * r}M${-0.15 * r} ${-0.4 * r}H${0.4 * r}V${0.15 * r}"
     fill="none" stroke="var(--cw-paper)" stroke-width=${r / 4} stroke-linecap="round"></path>

@@ -56,6 +56,23 @@ export function dragging({ moveTo, moveBy, at }) {
 }
 
 /**
+ * A listener to `pointerdown` and `pointermove` on a drawing: `act` hears of the press and, while it
+ * lasts, of each move.
+ * @param {(point: number[], event: any) => void} act with the point of the drawing
+ * @param {{ scrolls?: boolean }} [options] a finger `scrolls` the page unless it takes a handle
+ */
+export const stroking =
+  (act, { scrolls = false } = {}) =>
+  (event) => {
+    const surface = event.currentTarget;
+    if (event.type === "pointerdown") {
+      if (scrolls && event.pointerType === "touch" && !event.target.closest(".cw-handle")) return;
+      surface.setPointerCapture(event.pointerId);
+    } else if (!surface.hasPointerCapture(event.pointerId)) return;
+    act(pointIn(surface, event), event);
+  };
+
+/**
  * A window of the plane on a drawing: data `x` and `y`, each from low to high, on `width` by
  * `height` pixels.
  * @param {{ x: number[], y: number[], width: number, height: number }} extent

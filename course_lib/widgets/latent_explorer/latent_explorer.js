@@ -119,9 +119,9 @@ function wordLine({ word }, ui) {
 function letters(now, ui) {
   const { word, ink } = now;
   const drawn = { word, width: ui.width("word", WIDTH), label: `${word}, as the decoder draws it` };
-  return html`<div class="cw-x-letters" data-z=${now.z.join(" ")} data-measure="word">
+  return html`<div data-z=${now.z.join(" ")} data-measure="word">
     ${wordIn(ui, "drawn", ink, drawn)}
-    <div class="cw-x-said">
+    <div class="cw-row cw-x-said">
       <p>${now.at < 0 ? "Drawn anew" : "Drawn again"}: <strong>${drawnWhat(now)}</strong></p>
       ${wordLine(now, ui)}
     </div>

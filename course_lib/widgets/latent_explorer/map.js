@@ -194,7 +194,7 @@ function ways({ chart, directions, tool, codes, walk, sum }) {
   if (!ring && tool !== "walk") return nothing;
   const [regular, bold, italic] = sum ? sum.parts.map((i) => codes[i]) : [];
   const d = `M${(ring ? [regular, bold, sum.code, italic] : walk).map(at).join("L")}${ring ? "Z" : ""}`;
-  return svg`<path class="cw-x-way" d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="2"
+  return svg`<path d=${d} fill="none" stroke="var(--cw-ink)" stroke-width="2"
     stroke-dasharray="2 4" stroke-linecap="round"></path>`;
 }
 

@@ -192,7 +192,7 @@ function hiding(now, ui) {
     : nothing;
   return fold(
     "More: hide letters, show heads",
-    html`<div class="cw-h-buttons">
+    html`<div class="cw-row cw-h-buttons">
       ${vowels} ${button("Hide all", () => hideOnly(ui, () => true))}
       ${button("Show all", () => hideOnly(ui, () => false))}
       ${toggle(ui, "guess_first", { label: "I guess first" })}
@@ -222,7 +222,7 @@ function bars(now, ui) {
     moveTo: choose,
     marks: (grid) => yourMark(now, grid),
   };
-  return html`<p class="cw-l-heading">${heading(now)}</p>
+  return html`<p class="cw-title">${heading(now)}</p>
     ${letterBars(ui, chart)}
     <div class="cw-h-told">
       <p class="cw-h-verdict">${locked ? "Press a letter." : verdict(now)}</p>
@@ -242,7 +242,7 @@ function view(now, ui) {
     accept: (word) => write(ui, word, hidden),
   });
   return html`<div @pointerdown=${byHand(ui)} @keydown=${byHand(ui)}>${typing}
-    <div class="cw-h-buttons">
+    <div class="cw-row cw-h-buttons">
       ${watch(now, ui)} ${words.map((word) => button(word, () => offer(ui, word)))}
     </div>
     <div class=${isStale(ui, "word") ? "cw-stale" : ""}>
@@ -257,7 +257,6 @@ const HOW = "Click a letter to hide or show it. Bars: what it expects; outlined:
 
 export default widget({
   label: "Letter hider: what an encoder expects in the gaps",
-  name: "cw-letters",
   data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain, moving: plain },
   controls: {
     word: plain,

@@ -191,7 +191,7 @@ function areas(now, ui) {
           stroke-width="1.5"></circle>
         <circle r=${unit} fill="none" stroke=${TRUE} stroke-width="2.5"
           stroke-dasharray="5 4"></circle>
-        <text y="4" text-anchor="middle" class="cw-halo ${2 * unit > HOLDS_DIGITS ? "cw-live-large" : ""}"
+        <text y="4" text-anchor="middle" class="cw-halo ${2 * unit > HOLDS_DIGITS ? "cw-large" : ""}"
           data-reading="area">${told(now)}</text>
         <text y="20" text-anchor="middle" class="cw-halo">times</text>
       </svg>

@@ -62,7 +62,7 @@ function arc(frame, ends, share) {
   ];
   const side = Math.sign((y0 - y1) * inwards[0] + (x1 - x0) * inwards[1]) || 1;
   const [x, y] = [middle[0] + BEND * side * (y0 - y1), middle[1] + BEND * side * (x1 - x0)];
-  return svg`<path class="cw-live-joined" d="M${x0} ${y0}Q${x} ${y} ${x1} ${y1}" fill="none"
+  return svg`<path d="M${x0} ${y0}Q${x} ${y} ${x1} ${y1}" fill="none"
     stroke=${HEARD} stroke-width=${Math.max(SEEN, thickness(share))} stroke-opacity="0.75"></path>`;
 }
 

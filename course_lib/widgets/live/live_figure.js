@@ -218,7 +218,7 @@ function hinted({ says, longest }, now) {
   const told = says(now);
   if (!told) return nothing;
   return longest
-    ? html`<p class="cw-hint cw-live-says" data-room=${longest(now)}><span>${told}</span></p>`
+    ? html`<p class="cw-hint cw-over cw-live-says" data-room=${longest(now)}><span>${told}</span></p>`
     : html`<p class="cw-hint">${told}</p>`;
 }
 

@@ -1,6 +1,6 @@
 // Four oscillators that attention couples weakly: who has the energy, step after step.
 
-import { handle, legend, line, NARROW, panel, rule } from "../kit/charts.js";
+import { future, handle, legend, line, NARROW, panel, rule } from "../kit/charts.js";
 import { button, series } from "../kit/controls.js";
 import { textWidth } from "../kit/lettering.js";
 import { first as before } from "../kit/plane.js";
@@ -194,7 +194,7 @@ function layers({ energies, whole, all, at, off, known }, ui) {
       i,
     ) => svg`<path d="M${edges[i].join("L")}L${edges[i + 1].toReversed().join("L")}Z"
       fill=${series(i)} fill-opacity="0.75" stroke="var(--cw-paper)" stroke-width="1"></path>`;
-    const [ahead, unseen] = [frame.x(at), frame.x(known)];
+    const ahead = frame.x(at);
     return svg`${upTo(TOKENS).map(layer)}
       ${line(
         frame,
@@ -203,8 +203,7 @@ function layers({ energies, whole, all, at, off, known }, ui) {
       )}
       <rect x=${ahead} y=${frame.top} width=${Math.max(0, frame.right - ahead)}
         height=${frame.bottom - frame.top} fill="var(--cw-paper)" fill-opacity="0.45"></rect>
-      <rect class="cw-live-unseen" x=${unseen} y=${frame.top} fill="var(--cw-panel)"
-        width=${Math.max(0, frame.right - unseen)} height=${frame.bottom - frame.top}></rect>
+      ${future(frame, known)}
       ${rule(frame, { x: at, colour: "var(--cw-ink)", dash: "" })}`;
   });
 }

@@ -87,7 +87,7 @@ function scaleFor([x, y]) {
 export function wayTo([x, y], colour) {
   const angle = (180 / Math.PI) * Math.atan2(y - MIDDLE, x - MIDDLE);
   const [px, py] = [x, y].map((part) => clamp(part, RIM, STAGE - RIM));
-  return svg`<path class="cw-gone" d="M-14 -10L12 0L-14 10L-8 0Z" fill=${colour}
+  return svg`<path d="M-14 -10L12 0L-14 10L-8 0Z" fill=${colour}
     transform="translate(${px} ${py}) rotate(${angle})"></path>`;
 }
 

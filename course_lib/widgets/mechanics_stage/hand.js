@@ -14,6 +14,7 @@ const FINGER = 24;
 const ROOM = 10;
 const MIDDLE = STAGE / 2;
 
+const onStage = (part) => clamp(part, ROOM, STAGE - ROOM);
 const rounded = (parts) => parts.map((part) => Number(part.toFixed(4)));
 const along = (state, { z }) =>
   rounded(z.length > state.q.length ? [...state.q, ...state.p] : state.q);
@@ -51,7 +52,7 @@ export function hand(ui, key) {
   return (event) => {
     const surface = event.currentTarget;
     const { held, actor, start, spec, runs } = ui.now;
-    const point = pointIn(surface, event).map((part) => clamp(part, ROOM, STAGE - ROOM));
+    const point = pointIn(surface, event).map(onStage);
     if (event.type === "pointerdown") {
       const handle = event.target.closest(".cw-handle");
       // Elsewhere a finger scrolls the page.
@@ -77,31 +78,16 @@ export function hand(ui, key) {
 }
 
 /** Arrow keys carry a ball, Enter and the space bar let go. */
-function keys(ui, ball) {
-  const carry = inThePlane(([across, up]) => {
-    const { actor, start } = ui.now;
-    const [x, y] = actor.balls(start)[ball];
-    const point = [x + KEY_STEP * across, y - KEY_STEP * up];
-    hold(
-      ui,
-      actor.pull(
-        start,
-        point.map((part) => clamp(part, ROOM, STAGE - ROOM)),
-        ball,
-      ),
-      {
-        ball,
-        track: [],
-      },
-    );
-  });
-  return (event) => {
-    carry(event);
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    letGo(ui);
-  };
-}
+const keys = (ui, ball) =>
+  inThePlane(
+    ([across, up]) => {
+      const { actor, start } = ui.now;
+      const [x, y] = actor.balls(start)[ball];
+      const point = [x + KEY_STEP * across, y - KEY_STEP * up].map(onStage);
+      hold(ui, actor.pull(start, point, ball), { ball, track: [] });
+    },
+    () => letGo(ui),
+  );
 
 /** What a finger can take, and on the first stage the keyboard. */
 export function handles(now, ui, { state }, first) {
@@ -113,7 +99,7 @@ export function handles(now, ui, { state }, first) {
   // A finger is as wide on a small stage.
   const radius = Math.max(FINGER, (FINGER * STAGE) / ui.width("scene", STAGE));
   return upTo(places.length).map((ball) => {
-    const [x, y] = places[ball].map((part) => clamp(part, ROOM, STAGE - ROOM));
+    const [x, y] = places[ball].map(onStage);
     const place = `translate(${x} ${y})`;
     const area = svg`<circle r=${radius} fill="transparent"></circle>`;
     if (!first) return svg`<g class="cw-handle" transform=${place}>${area}</g>`;

@@ -46,7 +46,7 @@ function mostTold({ spec, start, steps }, { whole }) {
 }
 
 /** Where a ball is in truth. */
-const ghost = ([x, y], unit) => svg`<circle class="cw-ghost" cx=${x} cy=${y}
+const ghost = ([x, y], unit) => svg`<circle cx=${x} cy=${y}
   r=${GHOST * sizeOf(unit / LARGER)} fill="none" stroke="var(--cw-ink)" stroke-width="2"
   stroke-dasharray="5 4"></circle>`;
 
@@ -87,10 +87,10 @@ function act(now, ui, run, i) {
         ${glass({ level: run.lost > 0 ? Infinity : run.level, right, moment: time })}
       </svg>
     </div>
-    <p class="cw-act-told"><span><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>
+    <p class="cw-over cw-act-told"><span><span>Energy <b>${run.state ? number(run.height) : "∞"}</b>
       (true <b>${number(start.energy)}</b>)</span>
       <strong>${fate(run, now)}</strong></span>
-      <span class="cw-act-most" aria-hidden="true">${mostTold(now, run)}</span></p>
+      <span aria-hidden="true" data-waits>${mostTold(now, run)}</span></p>
   </div>`;
 }
 

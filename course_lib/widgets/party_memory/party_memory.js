@@ -305,7 +305,7 @@ function view(now, ui) {
     <ol class=${narrow ? "cw-guests cw-narrow" : "cw-guests"} data-measure="guests"
       style="--cw-guests: ${names.length}">${names.map((_, i) => guest(now, ui, i))}</ol>
     ${threads(now)} ${memoryPanel(now, ui)}
-      <canvas class="cw-party-air" aria-hidden="true" ?hidden=${now.flight === 1}
+      <canvas class="cw-air cw-party-air" aria-hidden="true" ?hidden=${now.flight === 1}
         ${inkInTheAir(now, ui)}></canvas>
     </div>`;
 }
@@ -321,7 +321,7 @@ function words(now) {
 
 export default widget({
   label: "Party memory: how to remember the guests",
-  name: "cw-party",
+  name: "cw-party cw-quiet",
   data: {
     ...{ images: array, names: plain, score: vector, gate: vector },
     ...{ guest_keys: rows, queries: rows, fits: rows, questions: plain, modes: plain },

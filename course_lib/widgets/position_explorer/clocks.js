@@ -55,7 +55,7 @@ function clock({ s, t, pair, queries, keys, shares, longest, fullShare }, i, cel
       fill-opacity=${((0.4 * Math.abs(shares[i])) / fullShare).toFixed(4)}
       stroke=${here ? "var(--cw-ink)" : "var(--cw-line)"} stroke-width=${here ? 2.5 : 1}></circle>
     ${hand(keys[t], KEY_INK)} ${hand(queries[s], QUERY_INK)}
-    <text class=${here ? "cw-pos-small cw-pos-here" : "cw-pos-small"} y=${cell / 2 + 9}
+    <text class=${here ? "cw-small cw-strong" : "cw-small"} y=${cell / 2 + 9}
       text-anchor="middle">${number(shares[i])}</text>`;
 }
 

@@ -8,7 +8,7 @@ const [HEIGHT, LOW, NARROW] = [210, 158, 400];
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 10, 8, 26];
 
 const small = (x, y, anchor, text, shown = true) =>
-  svg`<text class="cw-pos-small" x=${x} y=${y} text-anchor=${anchor}
+  svg`<text class="cw-small" x=${x} y=${y} text-anchor=${anchor}
     visibility=${shown ? "visible" : "hidden"}>${text}</text>`;
 
 /** What depends on the scores alone: the scales, and all dots as one path. */
@@ -52,7 +52,7 @@ export function differenceChart(now, ui, width) {
     return small(across(value), height - 8, anchor, number(value, 0), apart);
   };
   // Many dots that stay lie in a layer of their own, so that they are not painted anew.
-  return html`<div class="cw-pos-chart" aria-hidden="true">
+  return html`<div class="cw-over cw-pos-chart" aria-hidden="true">
     <svg viewBox="0 0 ${width} ${height}" width=${width} height=${height}>
       <path d="M${LEFT} ${heightOf(0)}H${width - RIGHT}M${across(0)} ${TOP}V${height - BOTTOM}"
         stroke="var(--cw-line)"></path>
@@ -70,7 +70,7 @@ export function differenceChart(now, ui, width) {
         stroke-width="3"></circle>
       ${level(most, clear(most))} ${level(least, clear(least))} ${level(0, true)}
       ${tick(1 - tokens, "middle")} ${tick(0, "middle")} ${tick(tokens - 1, "end")}
-      <text class="cw-pos-small cw-pos-here cw-halo" x=${across(difference)} y=${height - 8}
+      <text class="cw-small cw-strong cw-halo" x=${across(difference)} y=${height - 8}
         text-anchor="middle">${number(difference, 0)}</text>
     </svg>
   </div>`;

@@ -386,21 +386,21 @@ function everything(now, ui, go) {
   const width = ui.width("right", 300);
   const wide = ui.width("everything", 620);
   return html`<div class="cw-columns" data-measure="everything">
-      <div class="cw-pos-left">
+      <div>
         ${productPicture(now, ui, PRODUCTS[kind], go)}
-        <p class="cw-pos-legend" data-reading="scale">
-          <span>−<span class="cw-pos-ramp"></span>+</span>tables
+        <p class="cw-ramp cw-pos-legend" data-reading="scale">
+          −<i></i>+ tables
           ±${number(fullRow)}, scores ±${number(fullScore)}</p>
       </div>
       <div class="cw-pos-right" data-measure="right">
-        <p class="cw-pos-title">Every score, against s\u00a0−\u00a0t</p>
+        <p class="cw-title cw-pos-title">Every score, against s\u00a0−\u00a0t</p>
         ${differenceChart(now, ui, width)}
         <p class="cw-pos-note">Distance alone explains
           <span data-reading="explained">${percent(now.explained)}</span> of the scores’
           spread. <span data-reading="verdict">${verdictInWords(now)}</span></p>
       </div>
     </div>
-    <div class="cw-pos-folds">${fold(
+    <div class="cw-row cw-pos-folds">${fold(
       "Positions and features",
       html`<div class="cw-controls cw-pos-own">
           ${position(now, ui, go, "s", "Query at s", QUERY_INK)}
@@ -419,9 +419,9 @@ function features(now, width, go) {
     ? `feature ${2 * pair} dashed, ${2 * pair + 1} solid`
     : `feature ${2 * pair + 1} of query and key`;
   const sum = `${PRODUCTS[kind]} = ${number(scores[s][t])}, summed over the pairs`;
-  return html`<p class="cw-pos-title" data-reading="sum">${sum}</p>
+  return html`<p class="cw-title cw-pos-title" data-reading="sum">${sum}</p>
     ${clockRow(now, width, go)}
-    <p class="cw-pos-title" data-reading="title">Pair ${pair} by position: ${drawn}</p>
+    <p class="cw-title cw-pos-title" data-reading="title">Pair ${pair} by position: ${drawn}</p>
     ${wavePicture(now, width)}
     <p class="cw-pos-note cw-pos-turn" data-reading="turn">${turnInWords(now)}</p>`;
 }
@@ -435,7 +435,7 @@ function threeWords(now, ui) {
   const three = ranks.length > 0;
   const chosen = slider(ui, "pair", { label: "Pair of features", min: 0, max: pairs - 1 });
   return html`<div class="cw-columns">
-      <div class="cw-pos-left">${three ? sentence(now, ui, take) : nothing}</div>
+      <div>${three ? sentence(now, ui, take) : nothing}</div>
       <div class="cw-pos-right">
         ${clockPair(now)}
         <div class="cw-controls cw-pos-own">${now.everything ? nothing : shift(now, ui)}</div>
@@ -443,7 +443,7 @@ function threeWords(now, ui) {
     </div>
     ${three ? orderChart(now, ui, take) : nothing}
     ${three ? html`<p class="cw-pos-note" data-reading="orders">${ordersInWords(now)}</p>` : nothing}
-    <div class="cw-pos-tour">${three ? tourControls(now, ui) : nothing}
+    <div class="cw-row">${three ? tourControls(now, ui) : nothing}
       ${fold(
         "More: the pair of features",
         html`<div class="cw-controls cw-pos-own">${pairs > 1 ? chosen : nothing}</div>

@@ -37,9 +37,9 @@ function matrix(ui, name, rows, full, [left, top, wide, tall]) {
 }
 
 const small = (x, y, anchor, text) =>
-  svg`<text class="cw-pos-small" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`;
+  svg`<text class="cw-small" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`;
 const reading = (name, y, text) =>
-  svg`<text class="cw-pos-small" data-reading=${name} x=${CORNER} y=${y}
+  svg`<text class="cw-small" data-reading=${name} x=${CORNER} y=${y}
     text-anchor="middle">${text}</text>`;
 
 function axes(tokens, pairs, middle) {
@@ -49,9 +49,9 @@ function axes(tokens, pairs, middle) {
     small(MARGIN - 6, middle(position) + 4, "end", position),
     small(middle(position), MARGIN - 8, "middle", position),
   ])}
-    <text class="cw-pos-small cw-pos-tip" x=${MIDDLE} y="12" text-anchor="middle"
+    <text class="cw-small cw-pos-tip" x=${MIDDLE} y="12" text-anchor="middle"
       style="fill: ${KEY_INK}">key at t →</text>
-    <text class="cw-pos-small cw-pos-tip" transform="translate(12 ${MIDDLE}) rotate(-90)"
+    <text class="cw-small cw-pos-tip" transform="translate(12 ${MIDDLE}) rotate(-90)"
       text-anchor="middle" style="fill: ${QUERY_INK}">← query at s</text>
     ${small(CORNER, SIDE + 14, "middle", `${2 * pairs} features`)}
     ${small(MIDDLE, SIDE + 14, "middle", "score of query and key")}`;
@@ -140,7 +140,7 @@ export function productPicture(now, ui, product, go) {
     if (pressed && !event.target.closest(".cw-handle")) choose(event);
   };
   const score = number(scores[s][t]);
-  return html`<div class="cw-pos-product">
+  return html`<div class="cw-painted cw-pos-product">
     ${matrix(ui, "queries", queries, fullRow, [MARGIN, START, TABLE, MATRIX])}
     ${matrix(ui, "keys", keyColumns, fullRow, [START, MARGIN, MATRIX, TABLE])}
     ${matrix(ui, "scores", scores, fullScore, [START, START, MATRIX, MATRIX])}

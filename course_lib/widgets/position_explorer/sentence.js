@@ -58,7 +58,7 @@ export function sentence(now, ui, arrange) {
     </g>`;
   };
   const place = (position, at) =>
-    svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(at)} y=${LINE + 33}>${position}</text>`;
+    svg`<text class="cw-small" text-anchor="middle" x=${middle(at)} y=${LINE + 33}>${position}</text>`;
   const top = LINE - TILE.height / 2 - 3;
   const apart = Math.abs(s - t);
   const lines = words.map(({ position, to }) => place(order ? start + to : position, to));
@@ -81,12 +81,12 @@ export function sentence(now, ui, arrange) {
       }
       <text class="cw-pos-score cw-halo" data-reading="momentary" data-way=${way}
         text-anchor="middle" x=${(query.x + key.x) / 2} y="38">${number(momentary)}</text>
-      <text class="cw-pos-small" text-anchor="middle" x=${(query.x + key.x) / 2} y="11">score</text>
+      <text class="cw-small" text-anchor="middle" x=${(query.x + key.x) / 2} y="11">score</text>
       ${apart ? [...spots].sort(manLast).map(tile) : nothing} ${lines}
       ${
         order || apart < 2
           ? nothing
-          : svg`<text class="cw-pos-small" text-anchor="middle" x=${middle(1)} y=${LINE + 5}
+          : svg`<text class="cw-small" text-anchor="middle" x=${middle(1)} y=${LINE + 5}
               >⋯ ${apart - 1} ⋯</text>`
       }
     </svg>
@@ -122,14 +122,14 @@ export function orderChart(now, ui, arrange) {
     const here = i === orderIndex;
     const label = (word, line) =>
       svg`<text text-anchor="middle" x=${x + cell / 2} y=${floor + 16 * (line + 1)}
-        class=${here ? "cw-pos-order cw-pos-here" : "cw-pos-order"}
+        class=${here ? "cw-pos-order cw-strong" : "cw-pos-order"}
         style="fill: ${word === "MAN" ? "var(--cw-muted)" : INKS[word]}">${word}</text>`;
     return svg`<rect x=${x + 1} y="0" width=${cell - 2} height=${floor + 54} rx="5"
         fill="var(--cw-ink)" fill-opacity=${here ? 0.1 : 0}></rect>
       <rect data-score=${ranks[i].toFixed(6)} x=${x + cell / 4} y=${Math.min(y, zero)}
         width=${cell / 2} height=${Math.abs(y - zero).toFixed(3)} fill="var(--cw-warm)"
         fill-opacity=${here ? 1 : 0.55}></rect>
-      <text class=${here ? "cw-pos-small cw-pos-here" : "cw-pos-small"} text-anchor="middle"
+      <text class=${here ? "cw-small cw-strong" : "cw-small"} text-anchor="middle"
         x=${x + cell / 2} y=${ranks[i] < 0 ? y + 13 : y - 5}>${number(ranks[i])}</text>
       ${order.map(label)}`;
   };

@@ -1,8 +1,8 @@
-// The line on which a number is placed, and the ticks of axes.
+// The line on which a number is placed.
 
 import { alongALine } from "../kit/keys.js";
 import { apart, middleOf } from "../kit/lettering.js";
-import { pointIn } from "../kit/plane.js";
+import { stroking } from "../kit/plane.js";
 import { marks } from "../kit/scale.js";
 import { digitsApart, quantity } from "../kit/text.js";
 import { isHit, stepsOf } from "../maths/guesses.js";
@@ -28,12 +28,9 @@ const isPower = (value) => Number.isInteger(Number(Math.log10(value).toFixed(9))
  * @param {boolean} logarithmic
  * @param {(value: number) => number} at where a number stands
  * @param {number} width of the picture
- * @param {boolean} closed whether a logarithmic axis says where it ends, round or not
  */
-export function labelled(ends, logarithmic, at, width, unit = "", closed = false) {
-  const round = marks(ends, logarithmic, width / 90);
-  const open = closed && logarithmic && round.at(-1) < ends[1] * (1 - 1e-6);
-  const values = open ? [...round, ends[1]] : round;
+function labelled(ends, logarithmic, at, width, unit) {
+  const values = marks(ends, logarithmic, width / 90);
   const digits = logarithmic ? undefined : digitsApart(values);
   const labels = values.map((value, i) => {
     const text = quantity(value, i === values.length - 1 ? unit : "", digits);
@@ -83,7 +80,7 @@ function drawing(now, { along }, x, width) {
     pin(at(value), y, width, `${who}: ${placed(value, now)}`, name, walk);
   const ends = [...guess, ...(revealed ? truth : [])].map(at);
   const hit = ends.length > 1 && isHit(now);
-  return svg`<g class="cw-p-axes">
+  return svg`<g class="cw-axes">
       <path class="cw-p-line" d="M${x(0)} ${LINE}H${x(1)}"></path>
       ${marked.map(tick)}
     </g>
@@ -109,7 +106,7 @@ function drawing(now, { along }, x, width) {
     ${guess.length ? pinned(guess[0], 20, "you", "cw-p-yours") : nothing}
     ${hit ? svg`<g class="cw-p-hit">${tickAt(ends[0])}</g>` : nothing}
     ${ends.length > 1 && !hit ? named(gapOf(now), ends, width) : nothing}
-    <g class="cw-p-axes">${marked.map(label)}</g>`;
+    <g class="cw-axes">${marked.map(label)}</g>`;
 }
 
 /** A line to put a number on. @param {any} now @param {any} ui */
@@ -119,15 +116,9 @@ export function line(now, ui) {
   const width = ui.width("line", 640);
   const drawn = drawing(now, steps, (share) => MARGIN + share * (width - 2 * MARGIN), width);
   const put = (k) => ui.set({ guess: [steps.at(clamp(Math.round(k), 0, steps.count))] });
-  const to = (event) => {
-    if (!event.currentTarget.hasPointerCapture(event.pointerId) || ui.now.revealed) return;
-    const [px] = pointIn(event.currentTarget, event);
-    put(((px - MARGIN) / (width - 2 * MARGIN)) * steps.count);
-  };
-  const down = (event) => {
-    event.currentTarget.setPointerCapture(event.pointerId);
-    to(event);
-  };
+  const grip = stroking(([px]) => {
+    if (!ui.now.revealed) put(((px - MARGIN) / (width - 2 * MARGIN)) * steps.count);
+  });
   const here = () => (ui.now.guess.length ? steps.of(ui.now.guess[0]) : steps.count / 2);
   const compare = () => ui.now.guess.length && ui.set({ revealed: true });
   const keys = alongALine((move) => ui.now.revealed || put(here() + move), compare);
@@ -136,6 +127,6 @@ export function line(now, ui) {
       tabindex=${revealed ? -1 : 0} aria-disabled=${revealed} aria-label=${question}
       aria-valuemin="0" aria-valuemax=${steps.count} aria-valuenow=${here()}
       aria-valuetext=${guess.length ? placed(guess[0], now) : "no guess yet"}
-      @pointerdown=${down} @pointermove=${to} @keydown=${keys}>${drawn}</svg>
+      @pointerdown=${grip} @pointermove=${grip} @keydown=${keys}>${drawn}</svg>
   </div>`;
 }

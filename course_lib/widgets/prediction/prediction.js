@@ -1,4 +1,5 @@
 import { plain, vector } from "../kit/array.js";
+import { legend } from "../kit/charts.js";
 import { button } from "../kit/controls.js";
 import { UNVEILED } from "../kit/frames.js";
 import { keep, recalled, slug } from "../kit/kept.js";
@@ -117,7 +118,7 @@ function outcome(now) {
     ${said(verdict(now), "cw-p-verdict", SIGNS[outcomeOf(now)])}
     <p class="cw-p-answer">${answer}</p></div>`;
   const sealed = html`<div class="cw-p-sealed"><p class="cw-hint">${how}</p></div>`;
-  return html`<div class="cw-p-outcome">
+  return html`<div class="cw-over cw-p-outcome">
     <div class="cw-p-told" aria-hidden="true" data-waits>
       ${said(verdict({ ...now, guess: wordiest(now) }), "", SIGNS.miss)}
       <p>${answer}</p></div>
@@ -126,12 +127,12 @@ function outcome(now) {
   </div>`;
 }
 
-function legend({ kind, guess, revealed }) {
+/** Which line is the reader's own, and which is true. */
+function key({ kind, guess, revealed }) {
   if (kind !== "sketch") return nothing;
-  return html`<span class="cw-p-legend" ?data-waits=${!revealed}>
-    ${guess.length ? html`<span class="cw-p-key-guess">your guess</span>` : nothing}
-    <span class="cw-p-key-truth">the truth</span>
-  </span>`;
+  const truth = { text: "the truth", colour: "var(--cw-accent)" };
+  const yours = { text: "your guess", colour: "var(--cw-warm)", dash: "7 5" };
+  return html`<span ?data-waits=${!revealed}>${legend(guess.length ? [yours, truth] : [truth])}</span>`;
 }
 
 function view(now, ui) {
@@ -141,8 +142,8 @@ function view(now, ui) {
   const [here, other] = revealed ? ["Guess again", reveal] : [reveal, "Guess again"];
   return html`<p class="cw-p-question"><span>Guess first</span> ${glued(now.question)}</p>
     ${SURFACES[now.kind](now, ui)}
-    <p class="cw-p-deeds">
-      ${button(here, press, { other })}${legend(now)}
+    <p class="cw-row">
+      ${button(here, press, { other })}${key(now)}
     </p>
     ${outcome(now)}`;
 }

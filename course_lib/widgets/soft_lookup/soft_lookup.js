@@ -238,7 +238,7 @@ function beam({ values, weights, value, lowest, highest }, ui) {
   const mark = (v, i) =>
     svg`<path d="M${at(v)} ${y}v8" stroke=${series(i)} stroke-width="3"></path>`;
   const end = (v, x, anchor) => svg`<text x=${x} y=${y + 34} text-anchor=${anchor}
-    class="cw-lookup-end">${number(v, 1)}</text>`;
+    class="cw-small">${number(v, 1)}</text>`;
   const deep = (opacity) => `stop-color: rgb(${TINT}); stop-opacity: ${opacity / 255}`;
   return html`<svg viewBox="0 0 ${SIDE} ${height}" aria-hidden="true" class="cw-lookup-beam">
     <defs><linearGradient id="${ui.id}-tint"><stop offset="0" style=${deep(0)}></stop>
@@ -321,7 +321,7 @@ function view(now, ui) {
       <div>${picture(now, ui)}</div>
       <div>
         ${beam(now, ui)}
-        <div class="cw-lookup-told">
+        <div>
           <p class="cw-readout">Answer: <strong>${answered(now.values, now.value)}</strong> ${now.unit}</p>
           <p class="cw-hint">${sharing(now.weights, (i) => now.names[i])}.</p>
         </div>
@@ -344,7 +344,7 @@ function words({ names, weights, value, values, unit }) {
 
 export default widget({
   label: "Soft lookup: drag the query among the keys",
-  name: "cw-lookup",
+  name: "cw-lookup cw-quiet",
   data: { names: plain, values: vector, unit: plain, asker: plain, moving: plain },
   controls: { key_points: rows, query: vector, temperature: plain, similarity: plain },
   local: { from: null, walked: 0 },

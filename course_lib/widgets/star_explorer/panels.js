@@ -70,7 +70,7 @@ const drawnNights = ({ paths }, { clip }) => svg`<g fill="none">
 function believed(way, beliefs, xs, frame) {
   if (!beliefs?.length) return nothing;
   const bar = (x) => beliefs.map(({ ends }, i) => [frame.x(x[i]), ...ends.map(frame.y)]);
-  return svg`<path class="cw-s-belief" data-way=${way} clip-path=${frame.clip}
+  return svg`<path data-way=${way} clip-path=${frame.clip}
     d=${bars(xs.flatMap(bar))} fill="none" stroke=${COLOURS[way]} stroke-width=${BAR[way]}
     stroke-opacity="0.45"></path>`;
 }
@@ -181,7 +181,7 @@ export function inPhase(now, ui) {
       ${drawnNights(nights, frame)}
       ${guessed("line", now.line, asked, frame)} ${guessed("astromer", now.astromer, asked, frame)}
       ${rule(frame, { x: turn, dash: "2 3" })}
-      <circle class="cw-s-runner" cx=${frame.x(turn)} cy=${frame.y(magnitudeNow)} r="5"
+      <circle cx=${frame.x(turn)} cy=${frame.y(magnitudeNow)} r="5"
         fill="var(--cw-series-4)" stroke="var(--cw-ink)" stroke-width="1.5"></circle>
       ${lit < 0 ? nothing : [lit, lit + count].map((i) => ring(nights.places[i]))}
       ${listening(grip, frame)}`;

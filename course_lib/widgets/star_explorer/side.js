@@ -73,7 +73,7 @@ export function dial(now, ui, find) {
   const numbers = ticks(low, high, width / APART).filter(inside);
   const digits = Math.max(0, -Math.floor(Math.log10((numbers[1] ?? high) - numbers[0]) + 1e-9));
   return html`<div class="cw-s-turn">
-    <div class="cw-s-period" data-period=${folded}>
+    <div class="cw-row cw-s-period" data-period=${folded}>
       <span>Period</span>
       <div class="cw-s-dial" data-measure="dial">
         <svg viewBox="0 0 ${width} ${DIAL}"><g role="slider" tabindex="0" aria-label="Period"
@@ -141,7 +141,7 @@ export function errors({ errors: found, noise, hidden, held, doubtHeld, curve, f
       : html`<tr><th scope="row">${mark(way)} ${BANDS[way]}</th>
         <td data-held=${way}>${count} of ${hidden.length}</td></tr>`;
   const caption = `Error in mag: ${hidden.length} of ${curve.time.length} hidden`;
-  return html`<div class="cw-s-scores"><table class="cw-s-errors">
+  return html`<div class="cw-s-scores"><table class="cw-weights cw-s-errors">
     <caption>${caption}</caption>
     <tbody>${WAYS.filter(([way]) => facts || way !== "astromer").map(row)}${own}
       ${band("doubt", doubtHeld)}${band("band", held)}</tbody>

@@ -44,7 +44,7 @@ function buttons({ hidden, curve, seed }, ui) {
     hide(ui, drawnNights(nights, Math.round(PART * nights), seed));
     ui.set({ seed: seed + 1 });
   };
-  return html`<div class="cw-s-buttons">
+  return html`<div class="cw-row cw-s-buttons">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: () => take(ui, { hovered: -1 }) })}
     ${button("Hide a third", third)}
     ${button("Show all", () => hide(ui, []), { disabled: !hidden.length })}
@@ -119,7 +119,6 @@ function words(now) {
 
 export default widget({
   label: "Star explorer: nights of a star, folded, hidden and filled in",
-  name: "cw-star",
   data: {
     ...{ names: plain, nights: plain, periods: plain, scales: plain },
     ...{ pulsates: plain, prior: plain },

@@ -15,7 +15,7 @@ import { centreOf, closedLoop, moved, resized, sizeOf } from "./loops.js";
 const SIDE = 400;
 // On a telephone the picture takes the whole width, and the chart less of the height.
 const NARROW = 480;
-const [LOW, CHART_HIGH, CHART_LOW] = [284, 165, 125];
+const [LOW, CHART_HIGH, CHART_LOW] = [284, 200, 130];
 /** The least size of what carries a word, as a share of its size in a picture of that side. */
 const SMALL = 0.66;
 // What a hand can reach; bodies that are let go need more room.
@@ -146,7 +146,7 @@ function arrow(now, i) {
   const length = (LONGEST_ARROW * size) / (size + HALF_FORCE);
   const [x, y] = viewOf(now).toPixel(tokens[i]);
   const turn = (-Math.atan2(forces[i][1], forces[i][0]) * 180) / Math.PI;
-  return svg`<path class="cw-force" pointer-events="none" fill="var(--cw-ink)"
+  return svg`<path pointer-events="none" fill="var(--cw-ink)"
     transform="translate(${x} ${y}) rotate(${turn})"
     d="M${RIM} -1.5H${RIM + length}V-5L${RIM + length + 9} 0L${RIM + length} 5V1.5H${RIM}Z"></path>`;
 }
@@ -201,7 +201,7 @@ function loopHandle(now, ui, shapes) {
     @pointermove=${grip} @pointerup=${grip} @keydown=${grip}>
     <path d=${shapes.wire} fill="none" stroke="transparent" stroke-width="30"
       pointer-events="stroke"></path>
-    <path d=${shapes.wire} class="cw-wire" fill="none" stroke=${done} stroke-width="2"></path>
+    <path d=${shapes.wire} fill="none" stroke=${done} stroke-width="2"></path>
     <g transform="translate(${x} ${y})">${disc(now, ui, tokens.length - 1)}</g>
   </g>`;
 }
@@ -370,7 +370,7 @@ function loopChart({ bead, state, closed }, ui) {
     .map((n) => left + n)
     .filter((n) => n && n * length >= state.low && n * length <= state.high)
     .map((n) => ({ at: [n, n * total], good: bead.closes }));
-  return chart({
+  return chart(ui, {
     label: "Work of the force so far, against the rounds",
     along: "rounds",
     ends: [left, right, Math.min(...ends), Math.max(...ends)],
@@ -388,7 +388,7 @@ function loopChart({ bead, state, closed }, ui) {
 function energyChart({ run, moment }, ui) {
   const [first, end] = [run.energy[0], STEP * STEPS];
   const points = run.energy.slice(0, moment + 1).map((energy, n) => [n * STEP, energy / first]);
-  return chart({
+  return chart(ui, {
     label: "Energy of all tokens, as a share of what it was, against time",
     along: "time",
     ends: [0, end, Math.min(0.5, run.range[0] / first), Math.max(1.5, run.range[1] / first)],

@@ -61,9 +61,9 @@ export function naivePicture(now) {
     return path(out ? onTheWay(near, far, share) : onTheWay(far, near, share));
   };
   const operator = (ways[at] ?? ways.at(-1))?.operator;
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" class="cw-tile-naive" aria-hidden="true">
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">
     ${places()}${["S", "P", "O"].map(matrix)}
-    <text class="cw-tile-axis" x=${CHIP.x + CHIP.width} y=${HEIGHT - 6}
+    <text class="cw-small" x=${CHIP.x + CHIP.width} y=${HEIGHT - 6}
       text-anchor="end">${OPERATORS[operator] ?? ""}</text>
     <path data-layer="naive-trip" d=${at < ways.length ? flying(ways[at]) : ""}
       fill="var(--cw-edge)" stroke="var(--cw-ink)"></path>

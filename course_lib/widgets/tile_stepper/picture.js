@@ -58,7 +58,7 @@ function strips({ hand, shape, trip }) {
     <text x=${LEFT - 7} y=${KEYS_AT + STRIP - 1} text-anchor="end">K</text>
     <text x=${LEFT - 7} y=${VALUES_AT + STRIP - 1} text-anchor="end">V</text>
     <text x=${LEFT + width / 2} y=${TOP + height + 16} text-anchor="middle"
-      class="cw-tile-axis">scores, never stored</text>`;
+      class="cw-small">scores, never stored</text>`;
 }
 
 /** Where in a trip the tiles have come in, and where finished rows go out. */
@@ -94,7 +94,7 @@ function gauge(now) {
       fill="var(--cw-warm)"></path>
     <path data-room="end" d="M${left + at(most)} ${y - 3}v${height + 6}" stroke="var(--cw-ink)"
       stroke-width="2"></path>
-    <text class=${fits ? "cw-tile-axis" : "cw-tile-tight"} x=${left + width} y=${HEIGHT - 4}
+    <text class=${fits ? "cw-small" : "cw-tile-tight"} x=${left + width} y=${HEIGHT - 4}
       text-anchor="end">${roomTaken(now)}</text>
     ${
       fits
@@ -127,7 +127,7 @@ function onChip({ hand, shape, trip, weights, room }) {
     const [x, y] = name === "Q" ? [to.x, top - 6] : [left + w + 5, to.y + STRIP - 1];
     return svg`<path data-load=${name} d=${path(at)} fill="var(--cw-warm)"
         stroke="var(--cw-paper)"></path>
-      <text class="cw-tile-axis" x=${x} y=${y}>${share === 1 ? name : ""}</text>`;
+      <text class="cw-small" x=${x} y=${y}>${share === 1 ? name : ""}</text>`;
   };
   const score = (
     weight,
@@ -204,7 +204,7 @@ export function picture(now, ui) {
   const [queries, keys] = shape;
   const share = (length, of) => `${(100 * length) / of}%`;
   const [wide, high] = [keys, queries].map((count) => count * cellOf(shape));
-  return html`<div class="cw-tile-picture">
+  return html`<div class="cw-painted cw-tile-picture">
     <canvas aria-hidden="true" style="left: ${share(LEFT, WIDTH)}; top: ${share(TOP, HEIGHT)};
       width: ${share(wide, WIDTH)}; height: ${share(high, HEIGHT)}"
       ${inked(ui, weights, { width: keys, ink: "warm" })}></canvas>

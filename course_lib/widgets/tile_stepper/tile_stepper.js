@@ -150,7 +150,7 @@ function tally(now, name, title, colour) {
 
 function tallies(now) {
   const ratio = html`: naive, <strong data-reading="ratio">${times(now)}</strong>`;
-  return html`<p class="cw-tile-title">Bytes carried${done(now) ? ratio : " so far"}</p>
+  return html`<p class="cw-title">Bytes carried${done(now) ? ratio : " so far"}</p>
     <div class="cw-tile-tallies">
       ${tally(now, "tiled", "In tiles", "var(--cw-warm)")}
       ${tally(now, "naive", "Naive", "var(--cw-edge)")}
@@ -205,11 +205,11 @@ function view(now, ui) {
     ${controls(now, ui)}
     <div class="cw-columns cw-tile-sides">
       <div>
-        <p class="cw-tile-title">In tiles: scores live and die on the chip</p>
+        <p class="cw-title">In tiles: scores live and die on the chip</p>
         ${picture(now, ui)}
       </div>
       <div>
-        <p class="cw-tile-title">Naive: S, P to memory and back</p>
+        <p class="cw-title">Naive: S, P to memory and back</p>
         ${naivePicture(now)}
       </div>
     </div>

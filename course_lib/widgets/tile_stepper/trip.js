@@ -34,7 +34,7 @@ export function onTheWay(from, to, share) {
 export const places = (chip = "chip") => svg`<rect x=${CHIP.x} y=${CHIP.y} width=${CHIP.width}
     height=${CHIP.height} rx="8" fill="var(--cw-panel)" stroke="var(--cw-edge)"
     stroke-width="2"></rect>
-  <text class="cw-tile-axis" x=${CHIP.x + CHIP.width / 2} y=${CHIP.y - 8}
+  <text class="cw-small" x=${CHIP.x + CHIP.width / 2} y=${CHIP.y - 8}
     text-anchor="middle">${chip}</text>
-  <text class="cw-tile-axis" x=${LEFT + MATRIX / 2} y="11"
+  <text class="cw-small" x=${LEFT + MATRIX / 2} y="11"
     text-anchor="middle">slow memory</text>`;

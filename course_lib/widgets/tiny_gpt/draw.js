@@ -74,7 +74,7 @@ export function strip({ ends, names, lit, needle }, width) {
     ${ids.filter((id) => spot(id).w >= NARROWEST_NAMED).map(label)}
     <g class="cw-t-needle" visibility=${needle === null ? "hidden" : "visible"}
       transform="translate(${at.toFixed(2)} 0)"><path d="M0 ${TOP}v${HIGH}M-5 ${TOP - 9}h10l-5 9z"></path>
-      <text x=${at > width / 2 ? -9 : 9} y="11" class="cw-l-small"
+      <text x=${at > width / 2 ? -9 : 9} y="11" class="cw-small"
         text-anchor=${at > width / 2 ? "end" : "start"}>${number(needle ?? 0, 3)}</text></g>`;
 }
 

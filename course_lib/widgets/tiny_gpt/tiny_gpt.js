@@ -199,10 +199,10 @@ function textStrip(now, ui) {
 
 function legend(now) {
   const said = remark(now);
-  const tints = html`<p aria-hidden="true">surprising <span></span> expected</p>`;
-  return html`<div class="cw-t-legend">
-    ${said ? html`<p class="cw-t-remark">${said}</p>` : tints}
-    <p class="cw-t-odds">${odds(now)}</p>
+  const tints = html`<p class="cw-ramp" aria-hidden="true">surprising <i></i> expected</p>`;
+  return html`<div class="cw-row cw-t-legend">
+    ${said ? html`<p class="cw-hint cw-t-remark">${said}</p>` : tints}
+    <p class="cw-hint" data-reading="odds">${odds(now)}</p>
   </div>`;
 }
 
@@ -221,7 +221,7 @@ function beginnings({ beginning_names: names, beginnings: prompts, prompt }, ui)
 
 function buttons(now, ui) {
   const clear = byHand(ui, () => rewrite(ui, { written: "" }));
-  return html`<div class="cw-t-buttons">
+  return html`<div class="cw-row cw-t-buttons">
       ${playButton(ui, { start: "Write", begin: () => begin(ui) })}
       ${button(
         "One letter",
@@ -251,7 +251,7 @@ function air({ coming, letters, elapsed }, ui) {
       ...{ name: visible(letters[coming]), seconds: elapsed, ink: ui.theme.ink("warm") },
     });
   const canvas = { width: ui.width("strip", 640), height: AIR, inputs: [coming, elapsed], paint };
-  return html`<canvas class="cw-t-air" aria-hidden="true" ?hidden=${coming === null}
+  return html`<canvas class="cw-air" aria-hidden="true" ?hidden=${coming === null}
     ${painted(ui, canvas)}></canvas>`;
 }
 
@@ -285,7 +285,7 @@ function bars(given, ui) {
     ["probability", "probability"],
     ["alphabet", "alphabet"],
   ];
-  return html`<p class="cw-l-heading">${heading(now)}</p>
+  return html`<p class="cw-title">${heading(now)}</p>
     ${choices(ui, "order", { label: "Letters by", options })}
     ${letterBars(ui, {
       title: "Letter to look at; Enter writes it",
@@ -321,12 +321,12 @@ function view(now, ui) {
     still: text.length ? spell(now, text) : "the start",
     accept: byHand(ui, (_, prompt) => rewrite(ui, { prompt, written: "" })),
   });
-  return html`<div class="cw-t-beginnings">${beginnings(now, ui)}</div>
-    <div class="cw-t-top">${typing}${buttons(now, ui)}</div>
+  return html`<div class="cw-row cw-t-beginnings">${beginnings(now, ui)}</div>
+    <div class="cw-row cw-t-top">${typing}${buttons(now, ui)}</div>
     <div class=${isStale(ui, "prompt") ? "cw-stale" : ""}>
       <div class="cw-t-stage">${textStrip(now, ui)}${legend(now)}${draw(now, ui)}${air(now, ui)}</div>
       ${sliders(now, ui)}
-      <div class="cw-columns cw-l-columns">
+      <div class="cw-columns">
         <div>${bars(now, ui)}</div>
         <div>${heads(now, ui)}</div>
       </div>

@@ -12,7 +12,7 @@ READ_LETTERS = r"""
   const boxes = (kind) => inRows([...chart.querySelectorAll(kind)].flatMap((path) =>
     [...path.getAttribute("d").matchAll(/M(\S+) (\S+)h\S+v(\S+)h/g)]
       .map((box) => box.slice(1).map(Number)))).map(([, , height]) => unit * height);
-  const ticks = [...chart.querySelectorAll("g .cw-l-small")];
+  const ticks = [...chart.querySelectorAll("g .cw-small")];
   const [zero, top] = [true, false].map((is) => ticks.find((e) => (textOf(e) === "0") === is));
   const unit = Number(textOf(top)) / (numberOf(top, "y") - numberOf(zero, "y"));
   const labels = inRows([...chart.querySelectorAll(":scope > text[transform]")]

@@ -20,7 +20,7 @@ READ = scraper(
     tile.className.split(" ")[0].replace("cw-t-", ""),
     tile.classList.contains("cw-t-here"),
     Number(tile.style.getPropertyValue("--share") || NaN)]),
-  odds: one(".cw-t-odds").textContent,
+  odds: one("[data-reading=odds]").textContent,
   remark: one(".cw-t-remark")?.textContent ?? "",
 };"""
 )
