@@ -119,7 +119,7 @@ def test_at_the_end_the_verdict_names_the_methods_that_keep_the_energy(shown: Sh
         assert line.get_attribute("data-outcome") == outcome
         sign = line.get_by_role("img").get_attribute("aria-label")
         assert sign == ("kept" if outcome == "kept" else "not kept")
-        text = line.text_content().replace("\xa0", " ")
+        text = line.text_content()
         said = parts_of(re.search(r"(?:off by|within) (.*%)", text)[1])
         assert said == pytest.approx(float(error.max()), rel=0.051)
     # A new start is a new question.
