@@ -177,8 +177,9 @@ function picture(now, ui) {
         ></canvas>
       </div>
       ${film(now, ui, width, side)}
-      <p class="cw-break-key">Each dot is the error of a case. Below the line,
-        ${toleranceOf(now.about)}, it is only rounding. Picture: ${now.about.picture}.</p>
+      <p class="cw-break-key">Each dot is the error of a case: below the line,
+        ${toleranceOf(now.about)}, it is only rounding; above it, in orange, the claim breaks.
+        Picture: ${now.about.picture}.</p>
     </div>`;
 }
 
