@@ -2,11 +2,10 @@ import { plain } from "../kit/array.js";
 import { button, slider, toggle } from "../kit/controls.js";
 import { painted } from "../kit/painted.js";
 import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
-import { quantity, superscript } from "../kit/text.js";
+import { percent, quantity, superscript } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { percent } from "./cases.js";
 import { caseOf, errorOf, freshRun, settled, shrunk, tried } from "./trials.js";
 
 const MILLISECONDS_A_FRAME = 4;
@@ -222,7 +221,7 @@ function derive(claims, now) {
   const [run, claimed] = [runOf(now), claims[now.claim]];
   const shown = run.path.at(-1) ?? caseOf(claimed, now.seed, Math.max(0, run.count - 1));
   const told = claimed.show(shown, claimed.sides(shown, now.bend), now.bend);
-  return { run, claimed, shown, told: told.replace(/\s+/g, " ") };
+  return { run, claimed, shown, told: told.replace(/[ \n]+/g, " ") };
 }
 
 /** The widget of some claims. @param {Record<string, import("./trials.js").Claim>} claims */

@@ -62,6 +62,3 @@ export const ordered = (order) => order.map((i) => i + 1).join(", ");
 
 /** @param {number[][]} edges */
 export const joins = (edges) => edges.map(([i, j]) => `${i + 1}–${j + 1}`).join(", ") || "none";
-
-/** @param {number} share */
-export const percent = (share, digits = 0) => `${number(100 * share, digits)} %`;

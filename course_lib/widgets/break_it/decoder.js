@@ -1,8 +1,9 @@
+import { percent } from "../kit/text.js";
 import { keptDraft } from "../maths/drafts.js";
 import { sum } from "../maths/numerics.js";
 import { attended, looks, past } from "./attended.js";
 import { breakIt } from "./break_it.js";
-import { instead, list, percent, table, whole, worst, written } from "./cases.js";
+import { instead, list, table, whole, worst, written } from "./cases.js";
 import { sharesCompared } from "./pictures.js";
 
 /** Probabilities in the proportions of whole numbers. */

@@ -1,7 +1,8 @@
+import { percent } from "../kit/text.js";
 import { upTo } from "../maths/numerics.js";
 import { attended, looks } from "./attended.js";
 import { breakIt } from "./break_it.js";
-import { instead, percent, table, written } from "./cases.js";
+import { instead, table, written } from "./cases.js";
 import { cells } from "./pictures.js";
 
 /** Real tokens are seen; of the padding behind them nothing, unless it is open. */

@@ -1,6 +1,7 @@
+import { percent } from "../kit/text.js";
 import { integrate, SYSTEMS } from "../maths/mechanics.js";
 import { breakIt } from "./break_it.js";
-import { percent, plain, positive, tenths } from "./cases.js";
+import { plain, positive, tenths } from "./cases.js";
 import { dots, line } from "./pictures.js";
 
 const PENDULUM = SYSTEMS.Pendulum({ mass: 1, length: 1, gravity: 1 });

@@ -1,8 +1,9 @@
+import { percent } from "../kit/text.js";
 import { phase } from "../maths/light_curves.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { attended } from "./attended.js";
 import { breakIt } from "./break_it.js";
-import { instead, percent, plain, positive, table, tenths, whole, written } from "./cases.js";
+import { instead, plain, positive, table, tenths, whole, written } from "./cases.js";
 import { bars, dots, onCircle } from "./pictures.js";
 
 const MOST_OFF = 0.1; // by which share a period is too long in the end

@@ -1,7 +1,8 @@
+import { percent } from "../kit/text.js";
 import { softLookup } from "../maths/lookup.js";
 import { sigmoid, softmax, sum } from "../maths/numerics.js";
 import { breakIt } from "./break_it.js";
-import { list, percent, plain, positive, worst, written } from "./cases.js";
+import { list, plain, positive, worst, written } from "./cases.js";
 import { dots, sharesCompared } from "./pictures.js";
 
 /** The weights of these scores; of gates, once they are divided by their sum. */

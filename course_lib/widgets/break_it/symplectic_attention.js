@@ -1,7 +1,8 @@
+import { percent } from "../kit/text.js";
 import { forceJacobian, relativeAsymmetry } from "../maths/symplectic_attention.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 import { breakIt } from "./break_it.js";
-import { percent, table, written } from "./cases.js";
+import { table, written } from "./cases.js";
 import { cells } from "./pictures.js";
 
 /** A square matrix, its diagonal, and frames about the two entries that differ most across it. */
