@@ -5,7 +5,7 @@ import torch
 from in_the_page import Twice, alike, tensor
 from torch import Tensor
 
-from course_lib.position import rotary, shift_matrix, sinusoidal_at
+from course_lib.position import shift_matrix
 
 POSITION = "maths/position.js"
 Random = np.random.Generator
@@ -16,10 +16,6 @@ def rows(random: Random) -> list[Any]:
     position = random.uniform(-60, 60)
     row = random.normal(size=2 * random.integers(1, 9))
     return [row, random.choice([position, round(position)]), 10 ** random.uniform(0, 5)]
-
-
-def turned(row: Tensor, position: float, base: float) -> Tensor:
-    return rotary(row[None], position=tensor([position]), base=base)[0]
 
 
 def shifted(row: Tensor, position: float, base: float) -> Tensor:
@@ -49,14 +45,7 @@ def explained(score: Any) -> Tensor | float:
     return 1 - left / (values - values.mean()).square().sum()
 
 
-test_rows_and_scores_are_those_of_course_lib = alike(
-    Twice(
-        POSITION,
-        "(row, position, base) => sinusoidRow(position, row.length, base)",
-        lambda row, at, base: sinusoidal_at(tensor([at]), len(row), base=base)[0],
-        rows,
-    ),
-    Twice(POSITION, "rotaryRow", turned, rows),
+test_shifts_and_differences_are_those_of_course_lib = alike(
     Twice(POSITION, "shiftRow", shifted, rows),
     Twice(
         POSITION,
