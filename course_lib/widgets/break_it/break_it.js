@@ -236,7 +236,8 @@ export const breakIt = (claims) =>
     view,
     words: (now) => {
       const { found, text } = verdict(now);
-      return `${found}. ${text}`;
+      const error = quantity(errorOf(now.claimed, now.shown, now.bend));
+      return `${found}${now.run.path.length ? `, error ${error}` : ""}. ${text}`;
     },
     began: ({ bend }) => (bend ? "the assumption as it was bent" : "the claim as it stands"),
     advance: (now, ui, seconds) => advance(claims[now.claim], now, ui, seconds),
