@@ -176,7 +176,7 @@ function picture(now, ui) {
         ></canvas>
       </div>
       ${film(now, ui, width, side)}
-      <p class="cw-break-key">Each dot is the error of a case: below the line,
+      <p class="cw-hint cw-break-key">Each dot is the error of a case: below the line,
         ${toleranceOf(now.about)}, it is only rounding; above it, in orange, the claim breaks.
         Picture: ${now.about.picture}.</p>
     </div>`;
