@@ -11,7 +11,7 @@ from appearance import SPILLED
 from clock import rests, turn
 from gestures import press, widgets
 from playwright.sync_api import Locator, Page
-from reading import eventually, state_of
+from reading import eventually, send, state_of
 from widget_page import Alone, bare_page
 
 from course_lib.widgets import BreakIt
@@ -67,6 +67,10 @@ def test_every_claim_holds_and_with_reduced_motion_breaks_at_once(
             press(strip, "Step")
         eventually(strip, partial(assert_says, strip, "✓ 60 of 60 hold"))
         agrees_with_course_lib(strip)
+        if about.slider:
+            send(strip, bend=0.1)
+            press(strip, "Step")
+            assert_broken(strip)
         bend(strip, switch=bool(about.switch))
         assert_broken(strip)
         assert strip.evaluate(SPILLED) == []
