@@ -151,7 +151,9 @@ function pill({ row, pointed, layout, stood }, i) {
 /** Of what comes after the last token nothing is known. */
 const isWrong = (name, truth) => truth !== undefined && name !== truth;
 
-const cross = (x, y) => svg`<path class="cw-wrong" d="M${x} ${y}l6 6m0-6l-6 6"></path>`;
+const cross = (x, y) =>
+  svg`<path class="cw-wrong" stroke="var(--cw-warm)" stroke-width="2"
+    d="M${x} ${y}l6 6m0-6l-6 6"></path>`;
 
 /** Beneath each token what the model had guessed for it, having read those before it. */
 function guess({ expected, tokens, pointed, layout, stood }, query) {

@@ -78,7 +78,7 @@ export function numbers(now) {
   const named = textWidth(greyName(now), TYPE);
   const taken = [{ x: left + named / 2, y: 14, wide: named }];
   return apart([...own, ...others], taken, reach - LOWEST).map(
-    ({ x, y, kind, text }) => svg`<text class="cw-halo ${kind === "own" ? "cw-own" : "cw-others"}"
+    ({ x, y, kind, text }) => svg`<text class="cw-halo cw-small ${kind === "own" ? "cw-own" : ""}"
       x=${x} y=${y} text-anchor="middle">${text}</text>`,
   );
 }
@@ -88,7 +88,7 @@ export function elsewhere(now) {
   const { heard, layout, pointed } = now;
   if (heard.length < 2) return nothing;
   return svg`<text class="cw-small" x=${layout.left} y="14">${greyName(now)}</text>
-    <g class="cw-elsewhere">${looksOf(now).map(
+    <g class="cw-elsewhere" fill="none" stroke="var(--cw-muted)" opacity="0.5">${looksOf(now).map(
       ([weight, key]) => svg`<path d=${arc(layout, pointed.query, key, LOW).d}
         stroke-width=${WIDEST * weight}></path>`,
     )}</g>`;

@@ -70,8 +70,8 @@ function map({ letters, sorted, steps, quantity, depth, tones, playing, read, li
 
 /** The chosen letter from top to bottom. */
 const band = ({ at, lie: { cell } }, top, bottom) =>
-  svg`<rect class="cw-g-band" x=${LEFT + cell * at.letter - 1} y=${top} width=${cell + 1}
-    height=${bottom - top} rx="4"></rect>`;
+  svg`<rect fill="var(--cw-ink)" fill-opacity="0.08" x=${LEFT + cell * at.letter - 1} y=${top}
+    width=${cell + 1} height=${bottom - top} rx="4"></rect>`;
 
 const letterName = ({ letters, at, lie }, t, y) =>
   svg`<text class=${t === at.letter ? "cw-g-letter-here" : ""} x=${middleOf(lie, t)} y=${y}
@@ -108,10 +108,12 @@ function trace({ letters, steps, title, at, share, playing, open, quantity, lie 
   const [here, last] = [points[at.letter], points[Math.max(0, at.letter - 1)]];
   const [x, y] = here.map((end, i) => last[i] + share * (end - last[i]));
   const past = [...points.slice(0, at.letter), [x, y]];
-  return svg`<path class="cw-g-rule" d="M${LEFT} ${height(0)}h${cell * letters.length}"></path>
-    <path class="cw-g-rule" visibility=${playing ? "hidden" : "visible"} d="M${points.join("L")}"></path>
-    <path class="cw-g-line" d="M${past.join("L")}"></path>
-    <path class="cw-g-line cw-g-dots" data-top=${traceTop} data-reach=${most.toFixed(6)}
+  return svg`<g fill="none" stroke="var(--cw-line)">
+      <path d="M${LEFT} ${height(0)}h${cell * letters.length}"></path>
+      <path visibility=${playing ? "hidden" : "visible"} d="M${points.join("L")}"></path></g>
+    <path fill="none" stroke="var(--cw-ink)" stroke-width="1.5" d="M${past.join("L")}"></path>
+    <path class="cw-g-dots" fill="none" stroke="var(--cw-ink)" stroke-width="6"
+      data-top=${traceTop} data-reach=${most.toFixed(6)}
       d=${past.map((point) => `M${point}h0`).join("")}></path>
     <circle r="5.5" cx=${x} cy=${y} fill="var(--cw-warm)"></circle>
     ${small(LEFT, traceTop - 10, title, { anchor: "start" })}
@@ -162,7 +164,7 @@ function hands(ui, choose) {
 
 /** A part of the picture for hand and keyboard. */
 function handle({ letters, at, said }, label, keys, content) {
-  return svg`<g class="cw-g-map" tabindex="0" role="slider" aria-label=${label}
+  return svg`<g style="cursor: crosshair" tabindex="0" role="slider" aria-label=${label}
     aria-valuemin="1" aria-valuemax=${letters.length} aria-valuenow=${at.letter + 1}
     aria-valuetext=${said} @keydown=${keys}>${content}</g>`;
 }
@@ -180,7 +182,7 @@ export function coursePicture(now, ui, choose) {
       <g aria-hidden="true">
         ${band(now, 0, lie.bottom + 4)} ${labels.length ? small(LEFT - 7, lie.top - 5, "%") : nothing}
         ${letters.map((_, t) => head(now, t))}
-        ${labels.length === 2 ? svg`<path class="cw-g-half" d=${middle}></path>` : nothing}
+        <path stroke="var(--cw-paper)" stroke-dasharray="3 4" d=${labels.length === 2 ? middle : ""}></path>
         ${now.all_units ? nothing : trace(now)}
       </g>
       ${handle(now, "Letter", keys, surface)}
@@ -197,9 +199,10 @@ export function mapPicture(now, ui, choose) {
   const y = HEAD + rowHeight * at.row - 1;
   const surface = svg`<rect x=${LEFT} y=${HEAD} width=${across} height=${mapEnd - HEAD}
       fill="transparent"></rect>
-    <rect class="cw-g-row" x=${LEFT - 2} y=${y} width=${across + 2} height=${rowHeight + 1}></rect>
-    <rect class="cw-g-spot" x=${LEFT + cell * at.letter - 1} y=${y} width=${cell + 1}
-      height=${rowHeight + 1} rx="2"></rect>`;
+    <rect fill="none" stroke="var(--cw-ink)" stroke-opacity="0.35" x=${LEFT - 2} y=${y}
+      width=${across + 2} height=${rowHeight + 1}></rect>
+    <rect fill="none" stroke="var(--cw-warm)" stroke-width="2.5" x=${LEFT + cell * at.letter - 1}
+      y=${y} width=${cell + 1} height=${rowHeight + 1} rx="2"></rect>`;
   return html`<div class="cw-painted cw-g-picture">
     ${map(now, ui)}
     <svg class="cw-g-rows" viewBox="0 0 ${lie.width} ${mapEnd + 4}" height=${mapEnd + 4}

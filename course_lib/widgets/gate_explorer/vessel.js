@@ -41,8 +41,9 @@ function pipe({ x, y, length, open, value, running, upright = true }) {
     : { x: x + length / 2 - 4, y: along, width: 8, height: shutter };
   return svg`<path d=${middle(from, from + length)} fill="none" stroke=${tone(value)}
       stroke-width=${(PIPE * open).toFixed(2)} stroke-opacity=${running ? 0.75 : 0}></path>
-    <path class="cw-g-wall" d=${walls}></path>
-    <rect class="cw-g-shutter" data-open=${open.toFixed(4)} x=${gate.x} y=${gate.y}
+    <path fill="none" stroke="var(--cw-edge)" stroke-width="1.5" d=${walls}></path>
+    <rect class="cw-g-shutter" fill="var(--cw-ink)" data-open=${open.toFixed(4)}
+      x=${gate.x} y=${gate.y}
       width=${gate.width} height=${gate.height}></rect>`;
 }
 
@@ -93,7 +94,8 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
     `The ${name} of unit ${at.unit + 1} was ${number(before)} before ${visible(letters[at.letter])}; ` +
     `the unit keeps ${number(keep)} of it, adds ${number(gate)} of ${number(written)} ` +
     `and holds ${number(state)}.`;
-  return html`<svg class="cw-g-vessel" data-share=${share} viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
+  return html`<svg style="max-width: 22rem" data-share=${share} viewBox="0 0 ${WIDTH} ${HEIGHT}"
+    role="img"
     aria-label=${said}>
     ${pipe({ x: MIDDLE, y: 30, length: 56, open: gate, value: written, running: filling })}
     ${pipe({ x: MIDDLE, y: FLOOR, length: 40, open: 1 - keep, value: before, running: draining })}
@@ -107,16 +109,19 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
     }
     <text class="cw-small" x=${MIDDLE + PIPE / 2 + 5} y="62">in ↓</text>
     ${forgotten(keep)}
-    <rect class="cw-g-water" data-level=${level.toFixed(6)} x=${GLASS.x} y=${FLOOR - Number(tall)}
+    <rect class="cw-g-water" fill-opacity="0.75" data-level=${level.toFixed(6)}
+      x=${GLASS.x} y=${FLOOR - Number(tall)}
       width=${GLASS.width} height=${tall} fill=${tone(level)}></rect>
-    <path class="cw-g-glass" d="M${GLASS.x} ${GLASS.y}V${FLOOR}H${RIGHT}V${GLASS.y}"></path>
+    <path fill="none" stroke="var(--cw-edge)" stroke-width="3"
+      d="M${GLASS.x} ${GLASS.y}V${FLOOR}H${RIGHT}V${GLASS.y}"></path>
     <text class="cw-strong cw-large cw-halo" text-anchor="middle" x=${MIDDLE}
       y=${FLOOR - 12}>${number(settled ? state : before)}</text>
     <text class="cw-small" x="0" y=${GLASS.y - 8}>${number(rim, 1)}</text>
     <g visibility=${falling ? "visible" : "hidden"}
       transform=${`translate(${MIDDLE} ${(drop - 8).toFixed(2)})`}>
-      <rect class="cw-g-tile" x=${-TILE / 2} width=${TILE} height=${TILE} rx="4"></rect>
-      <text text-anchor="middle" y="17">${visible(letters[at.letter])}</text>
+      <rect fill="var(--cw-paper)" stroke="var(--cw-warm)" stroke-width="2.5"
+        x=${-TILE / 2} width=${TILE} height=${TILE} rx="4"></rect>
+      <text class="cw-g-tile" text-anchor="middle" y="17">${visible(letters[at.letter])}</text>
     </g>
     ${line(14, `${settled ? "after" : "reading"} ${visible(letters[at.letter])}`)}
     ${SIGNS}${gatesInWords({ ...flow, kind, settled })}

@@ -130,7 +130,7 @@ export function solubility(now) {
   const rows = waiting ? [unknown(facts.layers), known.map(amount)] : amounts.map(amount);
   return html`<div class="cw-g-solubility">
     <p class="cw-g-heading">In a litre of water dissolve</p>
-    <dl class="cw-g-amounts">${rows}</dl>
+    <dl class="cw-pair">${rows}</dl>
     <div class="cw-g-scale" aria-hidden="true">${known.toReversed().map(mark)}</div>
     <div class="cw-g-ends" aria-hidden="true">${TICKS.map(tick)}</div>
     ${result(now, amounts)} ${added(now)}

@@ -111,7 +111,7 @@ function picture(now, ui) {
       <rect width=${field.width} height=${field.height} fill="transparent"></rect>
       ${order.map((i) => option(now, ui, i))}
     </svg>
-    <svg viewBox=${box} class="cw-j-over" aria-hidden="true">${links(now)}</svg>
+    <svg viewBox=${box} aria-hidden="true" style="pointer-events: none">${links(now)}</svg>
   </div>`;
 }
 

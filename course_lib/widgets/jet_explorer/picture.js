@@ -75,9 +75,11 @@ export function nearest({ points, radii }, [x, y]) {
 function locator({ side, reach }) {
   const half = (INSET * reach) / RADIUS;
   const [x, y] = [LEFT + side - INSET - 6, EDGE + INSET + 6];
-  return svg`<g class="cw-j-locator"><circle cx=${x} cy=${y} r=${INSET} stroke-dasharray="3 3"></circle>
-    <rect x=${x - half} y=${y - half} width=${2 * half} height=${2 * half}></rect>
-    <text x=${x} y=${y + INSET + 13} text-anchor="middle">jet: ${RADIUS}</text></g>`;
+  return svg`<circle cx=${x} cy=${y} r=${INSET} fill="none"
+      stroke="var(--cw-edge)" stroke-dasharray="3 3"></circle>
+    <rect style="fill: none" stroke="var(--cw-edge)" x=${x - half} y=${y - half}
+      width=${2 * half} height=${2 * half}></rect>
+    <text x=${x} y=${y + INSET + 13} text-anchor="middle">jet: ${RADIUS}</text>`;
 }
 
 /** Both axes, and the edge of the jet: in the picture, or in small where that is nearer. */

@@ -69,7 +69,7 @@ function axis({ each, cell, base, heads }, top, locked) {
   const tick = (text) => (y) =>
     svg`<text class="cw-small" text-anchor="end" x=${LEFT - 7} y=${y + 4}>${text}</text>`;
   return svg`<g visibility=${locked ? "hidden" : nothing}>
-    <path class="cw-l-axis" d=${[...base, ...heads].map(line).join("")}></path>
+    <path fill="none" stroke="var(--cw-line)" d=${[...base, ...heads].map(line).join("")}></path>
     ${base.map(tick("0"))}${heads.map(tick(String(top)))}</g>`;
 }
 
@@ -146,14 +146,21 @@ function drawnBars(grid, looked, letters) {
     (at) => `M${(at.x + 1.5).toFixed(2)} ${at.y + BELOW - KEY_GAP}${inside}v${-key}${back}z`,
   );
   return svg`${axis(grid, top, locked)}
-    <rect class="cw-l-ring" rx="3" x=${(x + 0.5).toFixed(2)} width=${cell - 1}
+    <rect class="cw-l-ring" fill="var(--cw-ink)" fill-opacity="0.08" rx="3"
+      x=${(x + 0.5).toFixed(2)} width=${cell - 1}
       y=${y - room - 2} height=${room + BELOW}></rect>
     <g visibility=${locked ? "hidden" : nothing}>
-      <path class="cw-l-fill" d=${bars(false, probability)}></path>
+      <path class="cw-l-fill" fill="var(--cw-accent)" fill-opacity="0.75"
+        d=${bars(false, probability)}></path>
       <path class="cw-l-outline" d=${bars(false, own)}></path>
       <path class="cw-l-outline cw-l-cut" d=${bars(true, own)}></path>
     </g>
-    ${locked ? svg`<path class="cw-l-keys" d=${keys.join("")}></path>` : nothing}
+    ${
+      locked
+        ? svg`<path class="cw-l-keys" fill="var(--cw-accent)" fill-opacity="0.12"
+      stroke="var(--cw-accent)" d=${keys.join("")}></path>`
+        : nothing
+    }
     ${Object.values(labels)} ${marks(grid)}`;
 }
 

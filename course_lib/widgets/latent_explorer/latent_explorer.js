@@ -136,7 +136,7 @@ function realWord({ levels, word, faces }, ui, [name, place, width]) {
 }
 
 /** All letters of both, for who wants to see more than a word. */
-const alphabets = ({ ink, real, faces, shown }, ui) => html`<div class="cw-x-alphabets">
+const alphabets = ({ ink, real, faces, shown }, ui) => html`<div class="cw-pair">
   <figure><figcaption>drawn</figcaption>
     ${alphabet(ui, "drawn", ink, "The 26 letters that the decoder draws")}</figure>
   <figure><figcaption>${faces.names[shown]}, real</figcaption>
@@ -233,7 +233,7 @@ const PANEL_OF = {
     const titles = families.map(({ title }, i) => [i, title]);
     const family = select(ui, "family", { label: "Family", options: titles, choose });
     return html`${titles.length > 1 ? html`<div class="cw-controls">${family}</div>` : nothing}
-      <div class="cw-x-sum">${parts.map(part)}</div>${summed(now)}`;
+      <div class="cw-pair cw-x-sum">${parts.map(part)}</div>${summed(now)}`;
   },
   axes({ facts, z }, ui) {
     const axis = ([i, nats]) =>

@@ -105,7 +105,7 @@ function letters({ letter, picture, alive, lost }, ui) {
   const again = `from ${alive} ${alive === 1 ? "code" : "codes"}`;
   return html`<div class="cw-panel" style="flex-grow: 1; flex-basis: 9.5rem; align-self: flex-start">
     <p class="cw-panel-title">One letter, drawn again</p>
-    <div class="cw-live-letters">${tile(ui, again, picture)}${tile(ui, "the letter", letter)}</div>
+    <div class="cw-pair cw-live-letters">${tile(ui, again, picture)}${tile(ui, "the letter", letter)}</div>
     ${shares(lost)}
   </div>`;
 }

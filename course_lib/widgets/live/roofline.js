@@ -176,14 +176,14 @@ function chip({ way, name, colour }) {
     return svg`<rect x=${x + 1} y=${y + 1} width=${BOX - 2} height=${BOX - 2} rx="1"
       fill=${colour} fill-opacity=${0.1 + 0.9 * clamp(lit - i, 0, 1)}></rect>`;
   };
-  return html`<figure data-busy=${way.busy} style="flex: 1 1 6rem; min-width: 0; margin: 0; padding: 0">
+  return html`<figure data-busy=${way.busy} style="flex: 1 1 6rem; min-width: 0">
     <svg viewBox="-3 -3 106 106" role="img" style="max-width: 11rem"
       aria-label="${name}: the chip calculates ${percent(way.busy)} of the time">
       <rect x="-2" y="-2" width="104" height="104" rx="5" fill="var(--cw-panel)" stroke=${colour}
         stroke-width=${way.busy < 1 ? 1 : 3}></rect>
       ${upTo(LIGHTS ** 2).map(light)}
     </svg>
-    <figcaption style="margin: 0.2rem 0 0; padding: 0; font-variant-numeric: tabular-nums">
+    <figcaption>
       <strong style="color: ${colour}">${name}</strong><br>
       busy ${percent(way.busy)}${way.busy < 1 ? "" : " ✓"}<br>${timeOf(way)} a head
     </figcaption>

@@ -235,7 +235,7 @@ function fates({ radius, angle, stretch, tanh }, ui) {
     const high = ([h]) => (clamp(h, -WINDOWS[0], WINDOWS[0]) * tall) / 2 / WINDOWS[0];
     const bar = (state, t) => `M${((t + 0.5) * wide) / (STEPS + 1)} 0v${(-high(state)).toFixed(2)}`;
     const inks = { "runs away": "var(--cw-warm)" };
-    return html`<button type="button" class="cw-fate" aria-pressed=${one === radius}
+    return html`<button type="button" class="cw-button cw-fate" aria-pressed=${one === radius}
       @click=${() => ui.set({ radius: one })}>
       <svg viewBox="0 ${-tall / 2} ${wide} ${tall}" aria-hidden="true"><path d="M0 0H${wide}"
         stroke="var(--cw-line)"></path><path d=${states.map(bar).join("")} fill="none"

@@ -20,9 +20,12 @@ const [FROM, TO] = [0.12, 0.88];
 export function hand([left, right], y, { waits = 0.5, from: side = "below" } = {}) {
   const [from, to, rest] = [FROM, TO, waits].map((share) => left + share * (right - left));
   const turned = side === "above" ? "scale(1 -1)" : "";
-  return svg`<g class="cw-p-ghost" aria-hidden="true"
+  return svg`<g class="cw-p-ghost" aria-hidden="true" pointer-events="none"
     style="--cw-from: ${from - rest}px; --cw-to: ${to - rest}px">
-    <path class="cw-p-trace" pathLength="1" d="M${from} ${y}H${to}"></path>
-    <g class="cw-p-hand"><path transform="translate(${rest} ${y}) ${turned}" d=${SHAPE}></path></g>
+    <path class="cw-p-trace" pathLength="1" fill="none" stroke="var(--cw-warm)"
+      stroke-width="4" style="stroke-linecap: round" opacity="0" d="M${from} ${y}H${to}"></path>
+    <g class="cw-p-hand"><path fill="var(--cw-paper)" stroke="var(--cw-warm)"
+      stroke-width="1.5" stroke-linejoin="round"
+      transform="translate(${rest} ${y}) ${turned}" d=${SHAPE}></path></g>
   </g>`;
 }

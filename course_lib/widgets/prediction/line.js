@@ -4,6 +4,7 @@ import { alongALine } from "../kit/keys.js";
 import { apart, middleOf } from "../kit/lettering.js";
 import { stroking } from "../kit/plane.js";
 import { marks } from "../kit/scale.js";
+import { tickSign } from "../kit/signs.js";
 import { digitsApart, quantity } from "../kit/text.js";
 import { isHit, stepsOf } from "../maths/guesses.js";
 import { clamp } from "../maths/numerics.js";
@@ -45,20 +46,16 @@ function labelled(ends, logarithmic, at, width, unit) {
     : labels;
 }
 
-function pin(x, y, width, label, name, walk = 0) {
-  return svg`<g class=${name}>
+function pin(x, y, width, label, { colour, name = "", walk = 0 }) {
+  return svg`<g class="cw-p-pin ${name}" fill=${colour} stroke=${colour}>
     <g class="cw-p-mark" style="--cw-walk: ${walk}px">
       <path d="M${x} ${LINE}V${y < LINE ? y + 6 : y - 14}"></path>
       <circle cx=${x} cy=${LINE} r="8"></circle>
     </g>
     <text x=${middleOf(label, x, width, PIN_SIZE, PIN_WEIGHT)} y=${y}
-      text-anchor="middle">${label}</text>
+      text-anchor="middle" stroke="none" style="fill: ${colour}">${label}</text>
   </g>`;
 }
-
-/** On a hit, over both pins: a tick. */
-const tickAt = (x) => svg`<circle cx=${x} cy=${LINE} r="11"></circle>
-  <path d="M${x - 5} ${LINE}l4 4l6 -8"></path>`;
 
 /** What lies between guess and truth, in its middle. */
 function named(text, ends, width) {
@@ -76,12 +73,15 @@ function drawing(now, { along }, x, width) {
   const tick = ({ value }) => svg`<path d="M${at(value)} ${LINE - 5}v10"></path>`;
   const label = ({ text, middle }) => svg`<text class="cw-halo" x=${middle} y=${LINE + 24}
     text-anchor="middle">${text}</text>`;
-  const pinned = (value, y, who, name, walk) =>
-    pin(at(value), y, width, `${who}: ${placed(value, now)}`, name, walk);
+  const pinned = (value, y, who, look) =>
+    pin(at(value), y, width, `${who}: ${placed(value, now)}`, look);
   const ends = [...guess, ...(revealed ? truth : [])].map(at);
   const hit = ends.length > 1 && isHit(now);
+  const walk = ends.length > 1 ? ends[0] - ends[1] : 0;
+  const right = { colour: "var(--cw-accent)", name: "cw-p-true", walk };
   return svg`<g class="cw-axes">
-      <path class="cw-p-line" d="M${x(0)} ${LINE}H${x(1)}"></path>
+      <path style="stroke: var(--cw-edge); stroke-width: 3; stroke-linecap: round"
+        d="M${x(0)} ${LINE}H${x(1)}"></path>
       ${marked.map(tick)}
     </g>
     ${
@@ -90,21 +90,11 @@ function drawing(now, { along }, x, width) {
         : svg`<text class="cw-p-faint" x=${x(0.5)} y="20" text-anchor="middle">
       where on this line?</text>${hand([x(0), x(1)], LINE, ABOVE)}`
     }
-    <path class="cw-p-span" pathLength="1"
+    <path class="cw-p-span" pathLength="1" stroke="var(--cw-warm)" stroke-width="8" opacity="0.35"
       d=${ends.length > 1 ? `M${ends[0]} ${LINE}H${ends[1]}` : ""}></path>
-    ${
-      revealed
-        ? pinned(
-            truth[0],
-            HEIGHT - 8,
-            "truth",
-            "cw-p-true",
-            ends.length > 1 ? ends[0] - ends[1] : 0,
-          )
-        : nothing
-    }
-    ${guess.length ? pinned(guess[0], 20, "you", "cw-p-yours") : nothing}
-    ${hit ? svg`<g class="cw-p-hit">${tickAt(ends[0])}</g>` : nothing}
+    ${revealed ? pinned(truth[0], HEIGHT - 8, "truth", right) : nothing}
+    ${guess.length ? pinned(guess[0], 20, "you", { colour: "var(--cw-warm)" }) : nothing}
+    ${hit ? svg`<g class="cw-p-hit">${tickSign(ends[0], LINE, 11)}</g>` : nothing}
     ${ends.length > 1 && !hit ? named(gapOf(now), ends, width) : nothing}
     <g class="cw-axes">${marked.map(label)}</g>`;
 }

@@ -40,7 +40,7 @@ function options(now, ui) {
       <span class="cw-p-number">${quantity(truth[i], unit)}</span>`;
     const room = html`<span class="cw-p-room" aria-hidden="true"></span>`;
     const outcome = revealed && (i === right ? "right" : yours && "wrong");
-    return html`<button type="button" class="cw-p-option" aria-pressed=${yours}
+    return html`<button type="button" class="cw-p-option cw-button" aria-pressed=${yours}
       aria-disabled=${revealed} data-outcome=${outcome || nothing} style="--cw-turn: ${i}"
       @click=${() => ui.now.revealed || ui.set({ guess: [i] })}>
       <span class="cw-p-name"><span class="cw-p-sign" aria-hidden="true">${

@@ -79,18 +79,22 @@ function surface(now, ui, frame) {
       down draw" @pointerdown=${draw} @pointermove=${draw} @keydown=${draw}>
     <rect x=${frame.left} y=${frame.top} width=${frame.right - frame.left}
       height=${frame.bottom - frame.top} fill="transparent"></rect>
-    <path class="cw-p-cursor" d="M${frame.x(here)} ${frame.top}V${frame.bottom}"></path>
+    <path class="cw-p-cursor" stroke="var(--cw-edge)" stroke-dasharray="2 4"
+      d="M${frame.x(here)} ${frame.top}V${frame.bottom}"></path>
   </g>`;
 }
 
 function truthCurve(frame, sketched, { x, truth }) {
   const points = x.map((place, i) => [place, truth[i]]);
   const gap = sketched.length
-    ? svg`<path class="cw-p-gap" d="${pathOf(frame, [...sketched, ...points.toReversed()])}Z"></path>`
+    ? svg`<path fill="var(--cw-warm)" fill-opacity="0.13"
+      d="${pathOf(frame, [...sketched, ...points.toReversed()])}Z"></path>`
     : nothing;
   const dot = ([x, y]) => svg`<circle cx=${frame.x(x)} cy=${frame.y(y)} r="3.5"></circle>`;
-  return svg`${gap}<path class="cw-p-truth" pathLength="1" d=${pathOf(frame, points)}></path>
-    <g class="cw-p-dots">${points.length <= DOTS ? points.map(dot) : nothing}</g>`;
+  return svg`${gap}<path class="cw-p-truth" pathLength="1" fill="none"
+      stroke="var(--cw-accent)" stroke-width="3" stroke-linejoin="round"
+      d=${pathOf(frame, points)}></path>
+    <g fill="var(--cw-accent)">${points.length <= DOTS ? points.map(dot) : nothing}</g>`;
 }
 
 /** Where the guess is farthest from the truth: a line from one to the other, and how long it is. */
@@ -110,7 +114,8 @@ function worst(frame, now) {
     place - half < frame.left
       ? place + BESIDE + half
       : middleOf(text, place, frame.right, SIZE, 650);
-  return svg`<path class="cw-p-worst" d="M${place} ${from}V${to}"></path>
+  return svg`<path class="cw-p-worst" stroke="var(--cw-warm)" stroke-width="2"
+      d="M${place} ${from}V${to}"></path>
     <text class="cw-p-off cw-halo" x=${middle} y=${(from + to) / 2 + 4}
       text-anchor="middle">${text}</text>`;
 }
@@ -132,7 +137,13 @@ export function sketch(now, ui) {
       y=${middle - 10} text-anchor="middle">draw here</text>
       ${hand([frame.left, frame.right], middle + 8)}`;
     return svg`${revealed ? truthCurve(frame, sketched, now) : nothing}
-      ${guess.length ? svg`<path class="cw-p-guess" d=${pathOf(frame, sketched)}></path>` : nothing}
+      ${
+        guess.length
+          ? svg`<path fill="none" stroke="var(--cw-warm)" stroke-width="3"
+        stroke-dasharray="7 5" stroke-linejoin="round" pointer-events="none"
+        d=${pathOf(frame, sketched)}></path>`
+          : nothing
+      }
       ${revealed ? worst(frame, now) : nothing}
       ${guess.length || revealed ? nothing : invitation}
       ${surface(now, ui, frame)}`;

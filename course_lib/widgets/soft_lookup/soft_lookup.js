@@ -218,7 +218,8 @@ function picture(now, ui) {
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
       <mask id="${ui.id}-clear"><rect width=${SIDE} height=${SIDE} fill="white"></rect>
         ${now.key_points.map((key) => clearing(PLANE.toPixel(key)))}</mask>
-      <path class="cw-lookup-lines" d=${now.lines} mask="url(#${ui.id}-clear)"></path>
+      <path fill="none" stroke="var(--cw-accent)" stroke-dasharray="1.5 3" opacity="0.8"
+        d=${now.lines} mask="url(#${ui.id}-clear)"></path>
       ${now.names.map((_, i) => link(now, i))} ${now.names.map((_, i) => keyHandle(now, ui, i))}
       ${queryHandle(now, ui)}
     </svg>
@@ -246,7 +247,7 @@ function beam({ values, weights, value, lowest, highest }, ui) {
     <rect x=${left} y=${y} width=${length} height="8" fill="url(#${ui.id}-tint)"
       stroke="var(--cw-edge)"></rect>
     ${values.map(mark)}${weights.map(weight)}
-    <path class="cw-lookup-answer" d="M${at(value)} ${y + 9}l7 13h-14z"></path>
+    <path class="cw-lookup-answer" fill="var(--cw-ink)" d="M${at(value)} ${y + 9}l7 13h-14z"></path>
     ${lowest < highest ? [end(lowest, left, "start"), end(highest, left + length, "end")] : nothing}
   </svg>`;
 }

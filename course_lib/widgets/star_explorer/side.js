@@ -80,7 +80,8 @@ export function dial(now, ui, find) {
           aria-valuemin=${within.period[0]} aria-valuemax=${within.period[1]}
           aria-valuenow=${folded} aria-valuetext=${days(folded)} @keydown=${keysOnPeriod(ui)}
           @pointerdown=${grip} @pointermove=${grip} @pointerup=${grip} @pointercancel=${grip}>
-          <rect class="cw-s-plate" width=${width} height=${DIAL} rx="6"></rect>
+          <rect width=${width} height=${DIAL} rx="6" fill="var(--cw-panel)"
+            stroke="var(--cw-edge)"></rect>
           <path d=${lines.join("")} stroke="var(--cw-edge)"></path>
           <path d=${numbers.map((t) => `M${x(t)} 22v-14`).join("")} stroke="var(--cw-ink)"></path>
           ${numbers.map(

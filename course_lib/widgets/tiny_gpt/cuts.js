@@ -9,8 +9,10 @@ export function cuts({ spot, right }, { leftByK, leftByP }, shown, count) {
   const edge = ({ name, left }, i) => {
     const { end, y, room } = spot(left - 1);
     const beyond = end > right - 110;
-    return svg`<path class="cw-t-cuts" d=${`M${end} ${y}v${-room}`}></path>
-      <text class="cw-small cw-t-caption" x=${end + (beyond ? -4 : 4)} y=${y - room + 12 + 15 * i}
+    return svg`<path stroke="var(--cw-warm)" stroke-width="1.5" stroke-dasharray="4 3"
+        d=${`M${end} ${y}v${-room}`}></path>
+      <text class="cw-small cw-halo" style="fill: var(--cw-warm)"
+        x=${end + (beyond ? -4 : 4)} y=${y - room + 12 + 15 * i}
         text-anchor=${beyond ? "end" : "start"}>${name} keeps ${left}</text>`;
   };
   return limits.filter(({ left, of }) => left < of && left <= shown).map(edge);

@@ -69,12 +69,15 @@ export function strip({ ends, names, lit, needle }, width) {
       text-anchor="middle">${names[id]}</text>`;
   };
   const at = needle === null ? 0 : LEFT + across * needle;
-  return svg`<path class="cw-t-even" d=${every(0)}></path><path class="cw-t-odd" d=${every(1)}></path>
-    <path class="cw-t-drawn" d=${lit === null ? "" : box(lit)}></path>
+  return svg`<path fill="var(--cw-accent)" fill-opacity="0.16" d=${every(0)}></path>
+    <path fill="var(--cw-accent)" fill-opacity="0.36" d=${every(1)}></path>
+    <path class="cw-t-drawn" fill="var(--cw-warm)" d=${lit === null ? "" : box(lit)}></path>
     ${ids.filter((id) => spot(id).w >= NARROWEST_NAMED).map(label)}
-    <g class="cw-t-needle" visibility=${needle === null ? "hidden" : "visible"}
-      transform="translate(${at.toFixed(2)} 0)"><path d="M0 ${TOP}v${HIGH}M-5 ${TOP - 9}h10l-5 9z"></path>
-      <text x=${at > width / 2 ? -9 : 9} y="11" class="cw-small"
+    <g class="cw-t-needle" fill="var(--cw-warm)" stroke="var(--cw-warm)"
+      visibility=${needle === null ? "hidden" : "visible"}
+      transform="translate(${at.toFixed(2)} 0)"><path stroke-width="2"
+      d="M0 ${TOP}v${HIGH}M-5 ${TOP - 9}h10l-5 9z"></path>
+      <text x=${at > width / 2 ? -9 : 9} y="11" class="cw-small" stroke="none"
         text-anchor=${at > width / 2 ? "end" : "start"}>${number(needle ?? 0, 3)}</text></g>`;
 }
 
