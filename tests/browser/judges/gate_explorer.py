@@ -13,7 +13,7 @@ from .scraped import Found, assert_said, near, scraper
 
 READ = scraper("""
   const slider = one("[role=slider]");
-  const glass = one(".cw-g-vessel");
+  const glass = one("svg[data-share]");
   const map = () => {
     const canvas = one(".cw-g-picture canvas");
     const rows = all(".cw-g-units text").map(Number);
@@ -35,8 +35,8 @@ READ = scraper("""
     shares: all(".cw-g-opinion strong"),
     share: Number(glass.dataset.share),
     level: Number(glass.querySelector(".cw-g-water").dataset.level),
-    open: all(".cw-g-vessel .cw-g-shutter", (gate) => Number(gate.dataset.open)),
-    words: all(".cw-g-vessel text").join(" "),
+    open: all("svg[data-share] .cw-g-shutter", (gate) => Number(gate.dataset.open)),
+    words: all("svg[data-share] text").join(" "),
     map: one(".cw-g-rows") && map(),
   };
 """)
