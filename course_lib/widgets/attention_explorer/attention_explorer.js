@@ -361,7 +361,7 @@ function view(now, ui) {
   return html`${now.plugged ? tokenField(now, ui) : nothing} ${drawnBy(now, ui)}
     ${expected && now.question ? asked(now) : nothing} ${controls(now, ui)}
     ${changedByHand(now)}
-    <div class="cw-strip" data-measure="row">${tokenRow(now, ui)}</div>
+    <div style="margin: 0 0 0.25rem" data-measure="row">${tokenRow(now, ui)}</div>
     <div class=${expected ? "cw-columns cw-beside-guesses" : "cw-columns"}>
       <div data-measure="map">
         ${heatMap(ui, {

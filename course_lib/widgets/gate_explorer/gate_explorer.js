@@ -314,7 +314,7 @@ function view(now, ui) {
     ...{ label: "Unit", min: 0, max: now.units - 1 },
     format: (u) => `${u + 1} of ${now.units}`,
   };
-  return html`<div class="cw-row cw-g-top">
+  return html`<div class="cw-row">
       ${typingLine(ui, "text", typing)}
       <p class="cw-row">
         ${readButton(ui)} ${button("Next letter", () => stepOn(ui))}

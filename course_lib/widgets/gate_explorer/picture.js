@@ -112,7 +112,7 @@ function trace({ letters, steps, title, at, share, playing, open, quantity, lie 
       <path d="M${LEFT} ${height(0)}h${cell * letters.length}"></path>
       <path visibility=${playing ? "hidden" : "visible"} d="M${points.join("L")}"></path></g>
     <path fill="none" stroke="var(--cw-ink)" stroke-width="1.5" d="M${past.join("L")}"></path>
-    <path class="cw-g-dots" fill="none" stroke="var(--cw-ink)" stroke-width="6"
+    <path style="stroke-linecap: round" fill="none" stroke="var(--cw-ink)" stroke-width="6"
       data-top=${traceTop} data-reach=${most.toFixed(6)}
       d=${past.map((point) => `M${point}h0`).join("")}></path>
     <circle r="5.5" cx=${x} cy=${y} fill="var(--cw-warm)"></circle>

@@ -121,7 +121,8 @@ export function vessel({ kind, letters, at, share, flow, level, rim }) {
       transform=${`translate(${MIDDLE} ${(drop - 8).toFixed(2)})`}>
       <rect fill="var(--cw-paper)" stroke="var(--cw-warm)" stroke-width="2.5"
         x=${-TILE / 2} width=${TILE} height=${TILE} rx="4"></rect>
-      <text class="cw-g-tile" text-anchor="middle" y="17">${visible(letters[at.letter])}</text>
+      <text style="font-size: 15px; font-weight: 700" text-anchor="middle"
+        y="17">${visible(letters[at.letter])}</text>
     </g>
     ${line(14, `${settled ? "after" : "reading"} ${visible(letters[at.letter])}`)}
     ${SIGNS}${gatesInWords({ ...flow, kind, settled })}

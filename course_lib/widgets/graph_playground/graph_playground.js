@@ -221,16 +221,16 @@ function view(now, ui) {
       })}
     </div>
     <div class="cw-g-stage ${paired ? "cw-g-pair" : ""}">
-      <div class="cw-g-own" @pointerdown=${touch} @focusin=${touch}>
+      <div style="grid-area: own" @pointerdown=${touch} @focusin=${touch}>
         ${paired ? named(graphName(now), now.colours, now.found) : nothing}
         ${picture(now, ui)}</div>
-      <div class="cw-g-play">${transport(now, ui)} ${
+      <div style="grid-area: play">${transport(now, ui)} ${
         paired ? verdict(now) : html`<p class="cw-hint cw-g-tale">${tale(now)}</p>`
       }</div>
       <div class="cw-controls cw-g-tools" @pointerdown=${touch} @focusin=${touch}>
         ${tools(now, ui)}
         <p class="cw-message cw-hint">${now.note || complaint(now)}</p></div>
-      <div class="cw-g-below">
+      <div style="grid-area: below">
         ${fold("Bonds, compare, other layers", editing(now, ui), { open: molecule < 0 })}</div>
       <div class="cw-g-side" @pointerdown=${touch} @focusin=${touch}>
         ${

@@ -128,7 +128,7 @@ export function solubility(now) {
   const amounts = amountsOf(now);
   const known = waiting ? amounts.slice(1) : amounts;
   const rows = waiting ? [unknown(facts.layers), known.map(amount)] : amounts.map(amount);
-  return html`<div class="cw-g-solubility">
+  return html`<div style="margin: 0 0 0.4rem">
     <p class="cw-g-heading">In a litre of water dissolve</p>
     <dl class="cw-pair">${rows}</dl>
     <div class="cw-g-scale" aria-hidden="true">${known.toReversed().map(mark)}</div>

@@ -187,7 +187,7 @@ export function headCards(ui, title, names, attention) {
     : "The bluer a letter, the harder the head looks at it. Point at one or tap it for its weight.";
   return html`<p class="cw-title">${title}</p>
     <div class="cw-l-cards" style="--cw-count: ${names.length}">${cards}</div>
-    <p class="cw-hint cw-l-look">${said}</p>`;
+    <p class="cw-hint" style="min-height: 2.9em">${said}</p>`;
 }
 
 function headCard(ui, { where, name, names, row }) {

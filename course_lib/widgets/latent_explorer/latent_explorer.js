@@ -206,7 +206,8 @@ const PANEL_OF = {
       take(ui)(normals(facts.d_z, ui.now.seed));
       ui.set({ seed: ui.now.seed + 1 });
     };
-    return html`<p class="cw-x-beside"><strong>Nearest large dot</strong>: ${besideWhat(now)}</p>
+    return html`<p class="cw-x-beside" style="margin: 0 0 0.4rem; font-size: 0.92em">
+      <strong>Nearest large dot</strong>: ${besideWhat(now)}</p>
       ${realWord(now, ui, ["nearest", shown, ui.width("panel", PANEL)])}
       <div class="cw-controls">
         ${select(ui, "at", {

@@ -202,7 +202,8 @@ function named({ chart, faces, hovered }) {
   if (hovered < 0) return nothing;
   const [x, y] = chart.dots[hovered];
   const anchor = x > 0.7 * SIDE ? "end" : x < 0.3 * SIDE ? "start" : "middle";
-  return svg`<text class="cw-halo cw-x-name" x=${x} y=${y > 24 ? y - 10 : y + 20}
+  return svg`<text class="cw-halo cw-x-name" style="font-weight: 700"
+    x=${x} y=${y > 24 ? y - 10 : y + 20}
     text-anchor=${anchor}>${faces.names[hovered]}</text>`;
 }
 
@@ -230,7 +231,8 @@ export function map(now, ui, take) {
     <canvas role="img" aria-label="A letter as the decoder draws it all over the map, and dots, one for
       each of ${faces.names.length} typefaces"
       ${painted(ui, { width, height: width, inputs, paint })}></canvas>
-    <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Map of typefaces" class="cw-x-hand"
+    <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label="Map of typefaces"
+      class="cw-x-hand" style="overflow: visible; cursor: crosshair"
       @pointerdown=${grip} @pointermove=${grip} @pointerleave=${grip} @click=${grip}>
       <circle class="cw-x-edge" cx=${x} cy=${y} r=${radius} fill="var(--cw-accent)"
         fill-opacity="0.09" stroke="var(--cw-accent)" stroke-width="1.5"></circle>

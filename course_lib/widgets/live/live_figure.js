@@ -117,7 +117,12 @@ function motion({ advance, moment }, now, ui) {
   if (!advance) return nothing;
   if (now.moving) playAtOnce(ui);
   return html`${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
-    ${moment ? html`<output class="cw-live-moment" aria-live="off">${moment(now)}</output>` : nothing}`;
+    ${
+      moment
+        ? html`<output class="cw-live-moment" style="min-width: 4.8em"
+      aria-live="off">${moment(now)}</output>`
+        : nothing
+    }`;
 }
 
 /** Where a knob is after a share of its way. */

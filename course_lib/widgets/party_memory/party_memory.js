@@ -301,7 +301,7 @@ function view(now, ui) {
   return html`
     ${choices(ui, "mode", { label: "Remember by", options: modes.map((mode) => [mode, mode]) })}
     ${controls(now, ui)}
-    <div class="cw-party-stage" data-measure="stage">
+    <div style="position: relative; overflow: hidden" data-measure="stage">
     <ol class=${narrow ? "cw-guests cw-narrow" : "cw-guests"} data-measure="guests"
       style="--cw-guests: ${names.length}">${names.map((_, i) => guest(now, ui, i))}</ol>
     ${threads(now)} ${memoryPanel(now, ui)}

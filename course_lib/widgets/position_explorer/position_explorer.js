@@ -423,7 +423,7 @@ function features(now, width, go) {
     ${clockRow(now, width, go)}
     <p class="cw-title cw-pos-title" data-reading="title">Pair ${pair} by position: ${drawn}</p>
     ${wavePicture(now, width)}
-    <p class="cw-pos-note cw-pos-turn" data-reading="turn">${turnInWords(now)}</p>`;
+    <p class="cw-pos-note" style="min-height: 4.35em" data-reading="turn">${turnInWords(now)}</p>`;
 }
 
 const all = (ui) => toggle(ui, "everything", { label: "All positions and all pairs" });

@@ -152,7 +152,7 @@ function tint({ field, lowest, highest }) {
 /** A name and its value, in the box that is kept for them about a mark at [x, y]. */
 const labelled = (box, [x, y], name, value) => svg`<text class="cw-halo"
   x=${box.x + 1 - x} y=${box.y + 13 - y}>${name}
-  <tspan class="cw-lookup-value">${value}</tspan></text>`;
+  <tspan class="cw-lookup-value" style="font-weight: 800">${value}</tspan></text>`;
 
 const place = ([x, y]) => `at ${number(x)}, ${number(y)}; arrow keys move it`;
 /** @returns {number[]} @param {number[]} from @param {number[]} step */

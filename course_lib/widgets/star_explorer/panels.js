@@ -95,7 +95,10 @@ function guessed(name, guesses, xs, frame) {
 const ring = ([x, y]) =>
   svg`<circle cx=${x} cy=${y} r="8" fill="none" stroke="var(--cw-ink)" stroke-width="2"></circle>`;
 
-const listening = (grip, frame) => svg`<rect class="cw-s-hand" x=${frame.left} y=${frame.top}
+const listening = (
+  grip,
+  frame,
+) => svg`<rect style="cursor: crosshair" x=${frame.left} y=${frame.top}
   width=${Math.max(0, frame.right - frame.left)} height=${frame.bottom - frame.top}
   fill="transparent" @pointerdown=${grip} @pointermove=${grip} @pointerup=${grip}
   @pointercancel=${grip} @pointerleave=${grip}></rect>`;
@@ -223,7 +226,8 @@ function marked({ peak: { frequency: f }, aliases }, frame) {
   );
   const names = (line, y) =>
     line.map(
-      ({ text, middle }) => svg`<text class="cw-halo cw-s-small" x=${middle} y=${y}
+      ({ text, middle }) => svg`<text class="cw-halo cw-s-small" style="font-size: 11px"
+        x=${middle} y=${y}
         text-anchor="middle">${text}</text>`,
     );
   return svg`${aliases.map((alias) => mark(alias, "m-3.5 0h7l-3.5 6z"))}

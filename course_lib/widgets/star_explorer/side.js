@@ -72,7 +72,7 @@ export function dial(now, ui, find) {
   const inside = (t) => x(t) > EDGE && x(t) < width - EDGE;
   const numbers = ticks(low, high, width / APART).filter(inside);
   const digits = Math.max(0, -Math.floor(Math.log10((numbers[1] ?? high) - numbers[0]) + 1e-9));
-  return html`<div class="cw-s-turn">
+  return html`<div style="grid-area: dial">
     <div class="cw-row cw-s-period" data-period=${folded}>
       <span>Period</span>
       <div class="cw-s-dial" data-measure="dial">

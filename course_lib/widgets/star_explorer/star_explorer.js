@@ -34,7 +34,7 @@ function controls({ names, curve }, ui) {
   const choose = (star) => chooseStar(ui, star);
   return html`<div class="cw-controls cw-s-controls">
     ${select(ui, "star", { label: "Star", options: names.map((name, i) => [i, name]), choose })}
-    <span class="cw-s-ask">${curve.time.length} nights, one period: which?</span>
+    <span style="font-weight: 600">${curve.time.length} nights, one period: which?</span>
   </div>`;
 }
 

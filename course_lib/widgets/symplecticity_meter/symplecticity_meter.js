@@ -244,7 +244,7 @@ function start({ bead, closed, tokens, z, loop }, ui) {
       closed && bead.closes
         ? tickSign(beside, below, tick)
         : svg`<text x=${beside} y=${below + 5} text-anchor="middle"
-            class="cw-halo cw-meter-left">${text}</text>`
+            class="cw-halo cw-meter-left" style="font-size: calc(17px * var(--cw-larger, 1))">${text}</text>`
     }`;
 }
 
@@ -304,7 +304,8 @@ function sheet({ drawing }, ui) {
     }
   };
   const line = drawing.length ? path(drawing.map(PLANE.toPixel)) : "";
-  return svg`<rect class="cw-handle cw-meter-sheet" width=${SIDE} height=${SIDE} fill="var(--cw-paper)"
+  return svg`<rect class="cw-handle cw-meter-sheet" style="cursor: crosshair" width=${SIDE}
+      height=${SIDE} fill="var(--cw-paper)"
       fill-opacity="0.6" @pointerdown=${draw} @pointermove=${draw} @pointerup=${draw}></rect>
     <path d=${line} fill="none" stroke="var(--cw-ink)" stroke-width="2.5" pointer-events="none"></path>`;
 }
@@ -503,11 +504,11 @@ function view(now, ui) {
   return html`${choice("experiment", "Experiment", EXPERIMENTS)}
     <div class="cw-meter" data-measure="meter">
       ${stage(now, ui)}
-      <div class="cw-meter-choices">
+      <div style="grid-area: choices">
         ${choice("formula", "A pull of attention moves", FORMULAS)}
         ${choice("softmax", "Attention is shared out", SOFTMAXES)}
       </div>
-      <div class="cw-meter-told">
+      <div style="grid-area: told">
         ${verdict(now)}
         <p class="cw-readout">${readout(now)}</p>
         ${now.experiment === "loop" ? loopChart(now, ui) : energyChart(now, ui)}

@@ -324,7 +324,8 @@ function view(now, ui) {
   return html`<div class="cw-row cw-t-beginnings">${beginnings(now, ui)}</div>
     <div class="cw-row cw-t-top">${typing}${buttons(now, ui)}</div>
     <div class=${isStale(ui, "prompt") ? "cw-stale" : ""}>
-      <div class="cw-t-stage">${textStrip(now, ui)}${legend(now)}${draw(now, ui)}${air(now, ui)}</div>
+      <div style="position: relative; margin: 0 0 0.4rem">
+        ${textStrip(now, ui)}${legend(now)}${draw(now, ui)}${air(now, ui)}</div>
       ${sliders(now, ui)}
       <div class="cw-columns">
         <div>${bars(now, ui)}</div>
