@@ -16,7 +16,7 @@ const SECONDS = 9;
 const [FIRST, SLOWER] = [1 / 25, 1 / 4];
 const STEPS = 90;
 const PULL = 0.1;
-/** A share of the energy that nobody sees go. */
+/** A smaller change of the energy is invisible. */
 const REST = 5e-4;
 const JITTER = 4;
 const SEEDS = 1000;
@@ -198,7 +198,7 @@ function legend({ stir }) {
   return `Thick: all the energy. Thin: what lies on the nodes.${shares}`;
 }
 
-/** Why the clock stops: a reader who waits for the wave would wait for ever. */
+/** When the clock stops; the wave itself never comes to rest. */
 const ending = ({ end, rates }) =>
   rates.some((rate) => rate > 0) ? `The clock stops at ${at(end)}.` : "No spring joins two nodes.";
 

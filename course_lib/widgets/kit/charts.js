@@ -251,7 +251,7 @@ export function rule(
 }
 
 /**
- * Covers what comes after x, before a reader who guesses has seen it.
+ * Hides the part of a chart after x, so that a reader can guess it first.
  * @param {Frame} frame
  */
 export const future = ({ x: across, right, top, bottom }, x, end = right) =>

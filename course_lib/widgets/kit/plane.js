@@ -56,8 +56,8 @@ export function dragging({ moveTo, moveBy, at }) {
 }
 
 /**
- * A listener to `pointerdown` and `pointermove` on a drawing: `act` hears of the press and, while it
- * lasts, of each move.
+ * A listener for `pointerdown` and `pointermove` on a drawing: calls `act` at the press and at each
+ * move until the release.
  * @param {(point: number[], event: any) => void} act with the point of the drawing
  * @param {{ scrolls?: boolean }} [options] a finger `scrolls` the page unless it takes a handle
  */

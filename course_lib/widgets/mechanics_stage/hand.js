@@ -7,7 +7,7 @@ import { prefersStillness } from "../kit/play.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 
-// A hand that has rested for a tenth of a second throws nothing.
+// After a rest of a tenth of a second, letting go throws nothing.
 const REMEMBERED = 100;
 const KEY_STEP = 6;
 const FINGER = 24;
@@ -31,7 +31,7 @@ function letGo(ui) {
   ui.play(!prefersStillness());
 }
 
-/** Of the moments that the hand remembers: how fast it moved, in units of time. */
+/** The velocity of the hand from its last positions, per unit of the system's time. */
 function velocityOf({ track }, now, pace) {
   const known = track.filter(({ at }) => now - at < REMEMBERED);
   if (known.length < 2) return null;
@@ -96,7 +96,7 @@ export function handles(now, ui, { state }, first) {
   const places = actor
     .balls(state ?? start)
     .map((place) => place.map((part) => MIDDLE + scale * (part - MIDDLE)));
-  // A finger is as wide on a small stage.
+  // The area for a finger keeps its size in pixels on a small stage.
   const radius = Math.max(FINGER, (FINGER * STAGE) / ui.width("scene", STAGE));
   return upTo(places.length).map((ball) => {
     const [x, y] = places[ball].map(onStage);

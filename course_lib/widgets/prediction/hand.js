@@ -1,17 +1,17 @@
-// A hand that shows once what a reader may do here, and then waits.
+// A drawn hand that shows once how to use the figure.
 
 import { svg } from "../vendor/lit-html/lit-html.js";
 
-/** With the tip of its finger at the origin. */
+/** The tip of the finger is at the origin. */
 const SHAPE =
   "M0 -1a2.4 2.4 0 0 1 2.4 2.4v8l6.2 1.4a3 3 0 0 1 2.2 3.4l-1 6a3.6 3.6 0 0 1 -3.5 2.9h-5.6" +
   "a3.6 3.6 0 0 1 -2.8 -1.3l-5.6 -6.9a2 2 0 0 1 2.9 -2.8l2.4 2.1v-12.8a2.4 2.4 0 0 1 2.4 -2.4z";
 
-/** Of the way from end to end, where the stroke begins and ends. */
+/** Where the stroke begins and ends, as shares of the line. */
 const [FROM, TO] = [0.12, 0.88];
 
 /**
- * The hand and what it strokes, at a height; not where the truth is, for it goes from end to end.
+ * The hand and its stroke at a height. It goes from end to end, so it does not tell the truth.
  * @param {number[]} ends
  * @param {number} y
  * @param {{ waits?: number, from?: string }} [how] at which share of the way it waits then, and

@@ -14,7 +14,7 @@ const DIGITS = 7;
 
 const rounded = (period) => Number(period.toPrecision(DIGITS));
 
-/** Changes something: whoever does ends the tour. */
+/** Changes the state and ends the tour. */
 export const take = (ui, changes) => ui.set({ ...changes, tour: 1 });
 
 /** Hides these nights and no others, as long as enough are left. */
@@ -65,7 +65,7 @@ export function handOnNights(ui, frame, places, { spans = false } = {}) {
     const [day] = frame.at(point);
     if (type === "pointerdown") {
       if (spans) currentTarget.setPointerCapture(event.pointerId);
-      // By the handle it is taken at its night, whichever pixel of it the hand has.
+      // A drag by the handle starts at its night, wherever the handle was touched.
       const taken = currentTarget.matches(".cw-handle")
         ? curve.time[Math.max(0, ui.now.night)]
         : day;
@@ -117,14 +117,14 @@ export function takePeriod(ui, period) {
   take(ui, { period: clamp(period, low, high) });
 }
 
-/** From here to another period, so that its dots are seen to find their places. */
+/** Moves to another period gradually, so that the reader sees the dots move. */
 export function slideTo(ui, period) {
   if (prefersStillness() || !ui.now.moving) return takePeriod(ui, period);
   ui.set({ period, from: ui.now.folded, tour: 0 });
   ui.play(true);
 }
 
-/** At the left end and at the right end of the dial. */
+/** The periods at both ends of the dial. */
 export const dialEnds = ({ folded }) => [folded * (1 - REACH), folded * (1 + REACH)];
 
 /**

@@ -7,7 +7,7 @@ import { number } from "../kit/text.js";
 const ROOM = 0.06;
 
 /**
- * A curve with a point on it, and a dashed level to come back to.
+ * A curve with a point on it, and a dashed line at the level where it began.
  * @param {any} ui
  * @param {{ label: string, along: string, ends: number[], points: number[][], head: number[],
  *   level: number, levels?: number[], ticks: number[], height: number,
