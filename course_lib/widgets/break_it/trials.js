@@ -19,7 +19,7 @@ import { uniform } from "../maths/generation.js";
 
 const NUMBERS_EACH = 4096;
 const VISIBLE = 0.01;
-const [FEWEST, MOST, CASES_A_SIZE] = [2, 6, 8];
+const [FEWEST, MOST, CASES_A_SIZE] = [3, 6, 8];
 
 /** Case n of a seed: the first are small. @param {Claim} claim @returns {Case} */
 export function caseOf(claim, seed, n) {
