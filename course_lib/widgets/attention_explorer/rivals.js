@@ -88,10 +88,11 @@ export function elsewhere(now) {
   const { heard, layout, pointed } = now;
   if (heard.length < 2) return nothing;
   return svg`<text class="cw-small" x=${layout.left} y="14">${greyName(now)}</text>
-    <g class="cw-elsewhere" fill="none" stroke="var(--cw-muted)" opacity="0.5">${looksOf(now).map(
-      ([weight, key]) => svg`<path d=${arc(layout, pointed.query, key, LOW).d}
-        stroke-width=${WIDEST * weight}></path>`,
-    )}</g>`;
+    <g class="cw-elsewhere" fill="none" stroke="var(--cw-muted)" stroke-opacity="0.5">
+      ${looksOf(now).map(
+        ([weight, key]) => svg`<path d=${arc(layout, pointed.query, key, LOW).d}
+          stroke-width=${WIDEST * weight}></path>`,
+      )}</g>`;
 }
 
 /** What is guessed after the last token, and what each rival gets; before it nothing. */

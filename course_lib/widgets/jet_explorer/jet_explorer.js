@@ -101,7 +101,7 @@ function picture(now, ui) {
   // The softest on top of the hardest, which are larger.
   const order = upTo(count);
   return html`<div class="cw-layers cw-j-layers" data-measure="jet"
-    style="aspect-ratio: ${field.width} / ${field.height}">
+    style="aspect-ratio: ${field.width} / ${field.height}; background: none">
     <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
     <svg viewBox=${box} class="cw-j-jet" role="listbox" tabindex="0" aria-multiselectable="true"
       data-pointed=${now.at}
