@@ -11,7 +11,6 @@ import {
 import { alongALine } from "../kit/keys.js";
 import { shortened, widest } from "../kit/lettering.js";
 import { pointIn } from "../kit/plane.js";
-import { playAtOnce } from "../kit/play.js";
 import { weightTable } from "../kit/table.js";
 import { number, percent, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
@@ -346,17 +345,19 @@ function controls({ counts: { layers, heads }, temperature, causal, context, exp
 const asked = (now) =>
   html`<p class="cw-asked"><strong>${now.question}</strong> ${answer(now)}</p>`;
 
+const isFilmed = ({ counts }) => counts.steps > 1;
+
 /** The training from its first step, or the text from its first token. */
-function begin(ui, filmed) {
+function begin(ui) {
+  const filmed = isFilmed(ui.now);
+  if (!filmed && !ui.now.expected) return;
   if (filmed) ui.set({ step: 0 });
   else beginReading(ui);
   ui.play(true);
 }
 
 function view(now, ui) {
-  const { expected, moving } = now;
-  const filmed = now.counts.steps > 1;
-  if (moving && (filmed || expected)) playAtOnce(ui, () => begin(ui, filmed));
+  const { expected } = now;
   const told = html`<p class="cw-message" role="status">${message(now)}</p>`;
   return html`${now.plugged ? tokenField(now, ui) : nothing} ${drawnBy(now, ui)}
     ${expected && now.question ? asked(now) : nothing} ${controls(now, ui)}
@@ -377,7 +378,7 @@ function view(now, ui) {
         ${expected ? told : nothing}
       </div>
       <div class="cw-top-keys">
-        ${filmed ? film(now, ui) : expected ? reading(now, ui) : nothing}
+        ${isFilmed(now) ? film(now, ui) : expected ? reading(now, ui) : nothing}
         <div class="cw-top-tables">
           ${topKeys(now)} ${expected ? nextTokens(now) : nothing}
         </div>
@@ -415,7 +416,7 @@ export default widget({
       vocabulary: plain,
       guesses,
     },
-    ...{ plugged: plain, answers: plain, error: plain, moving: plain },
+    ...{ plugged: plain, answers: plain, error: plain },
     ...{ question: plain, rivals: plain },
     ...{ source: plain, given: { decode: (travelled) => travelled && decodeArray(travelled) } },
   },
@@ -430,6 +431,7 @@ export default widget({
     weights.shape.at(-1) === (context.length || tokens.length) &&
     [0, steps.length].includes(losses.length) &&
     [0, (steps.length || 1) * tokens.length].includes(guesses.count),
+  atSight: begin,
   derive,
   view,
   words,

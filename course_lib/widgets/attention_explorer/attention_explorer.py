@@ -12,7 +12,7 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import (
     Array,
     Data,
@@ -118,7 +118,7 @@ def _guessable(explorer: Any, rivals: list[str]) -> list[str]:
     return rivals
 
 
-class AttentionExplorer(Widget):
+class AttentionExplorer(MovingWidget):
     r"""The weights of attention as links between tokens and as a heat map.
 
     ``tokens`` is a list of up to 64 strings and ``weights`` has the axes ``(layers, heads, query,
@@ -182,7 +182,6 @@ class AttentionExplorer(Widget):
     error = Data("")
     source = Data("")
     given = Data(None)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

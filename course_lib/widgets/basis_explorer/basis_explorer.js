@@ -1,7 +1,7 @@
 import { plain, rows } from "../kit/array.js";
 import { button, choices, fold, slider, swatch } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { upTo } from "../maths/numerics.js";
@@ -232,9 +232,6 @@ function begin(ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) {
-    playAtOnce(ui, () => (ui.now.mode === "nodes" ? ui.play(true) : light(ui)));
-  }
   const choose = (mode) => {
     ui.set({ mode });
     begin(ui);
@@ -264,13 +261,14 @@ function words(now) {
 export default widget({
   label: "Basis explorer: hats, a softmax and learned weights blend values into a function",
   name: "cw-basis",
-  data: { facts: plain, weights: plain, moving: plain },
+  data: { facts: plain, weights: plain },
   controls: {
     ...{ mode: plain, points: rows, temperature: plain, query: plain },
     ...{ log_conductivity: drawn, load: drawn, head: plain },
   },
   local: { phase: 0, flame: 0, seed: 0, hands: { log_conductivity: 0.3, load: 0.6 } },
   whole: ({ points }) => canStand(points),
+  atSight: (ui) => (ui.now.mode === "nodes" ? ui.play(true) : light(ui)),
   derive,
   view,
   words,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from course_lib.basis import CrossAttentionField, random_rods
 from course_lib.support.checks import check_size
 from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
-from course_lib.widgets.kit.traits import Array, Choice, Index, Number, Switch, brief
+from course_lib.widgets.kit.traits import Array, Choice, Index, Number, brief
 
 MEASURED = 2  # numbers at a sensor: log k and f
 FEWEST_BITS, DATA_BYTES = 6, 33_500
@@ -102,7 +102,6 @@ class BasisExplorer(WeightsWidget):
     log_conductivity = Curve(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[0])
     load = Curve(f"place={DRAWN}", within=MOST, default=lambda _: _first_rod()[1])
     head = Index(of=lambda self: self.facts["heads"])
-    moving = Switch(default=True, read_only=True)
 
     def __init__(self, field: CrossAttentionField, about: dict[str, Any], **given: Any) -> None:
         self.set_trait("facts", _facts_of(field, about))

@@ -1,7 +1,7 @@
 import { plain } from "../kit/array.js";
 import { button, slider, toggle } from "../kit/controls.js";
 import { painted } from "../kit/painted.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { percent, quantity, superscript } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
@@ -198,7 +198,6 @@ function verdict({ run, bend, about, told }) {
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const { claimed, run, bend, playing, about } = now;
   const { sign, outcome = nothing, found, text } = verdict(now);
   // So many cases hold that it is the reader's turn.
@@ -229,7 +228,8 @@ export const breakIt = (claims) =>
   widget({
     label: "Break it: random cases against the claim",
     name: "cw-break",
-    data: { claim: plain, about: plain, moving: plain },
+    data: { claim: plain, about: plain },
+    atSight: (ui) => ui.play(true),
     controls: { bend: plain, seed: plain },
     local: { run: null, trail: [] },
     derive: (now) => derive(claims, now),

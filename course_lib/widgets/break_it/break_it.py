@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.traits import Choice, Data, Integer, Number, Switch
+from course_lib.widgets.kit.base import MovingWidget
+from course_lib.widgets.kit.traits import Choice, Data, Integer, Number
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _on_or_off(widget: Any, bend: float) -> float:
     return bend
 
 
-class BreakIt(Widget):
+class BreakIt(MovingWidget):
     """Random cases fly by, until the reader bends what a ``claim`` assumes.
 
     Each case leaves a dot at its error, on a logarithmic scale with the tolerance drawn. ``bend``
@@ -248,7 +248,6 @@ class BreakIt(Widget):
     about = Data(lambda self: dataclasses.asdict(CLAIMS[self.claim]))
     bend = Number(0.0, 1.0, default=0.0, rule=_on_or_off)
     seed = Integer(0, 2**31 - 1, default=0)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(self, claim: str, **given: Any) -> None:
         if isinstance(claim, str) and claim in CLAIMS:

@@ -6,7 +6,7 @@ import { textWidth } from "../kit/lettering.js";
 import { painted } from "../kit/painted.js";
 import { inkOf, pixels } from "../kit/pixels.js";
 import { dragging } from "../kit/plane.js";
-import { playAtOnce, playButton, playIfMoving, prefersStillness } from "../kit/play.js";
+import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
 import { inkOfRun, themeName } from "../kit/run_colours.js";
 import { number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
@@ -338,7 +338,6 @@ function controls({ systems, spec }, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const known = knownLosses(now);
   // What is not told yet has its room already.
   return html`${lead(now, ui)}
@@ -391,7 +390,6 @@ export default widget({
     rollouts,
     rollouts_follow: plain,
     programs: plain,
-    moving: plain,
     calm: plain,
     question: plain,
   },
@@ -405,6 +403,7 @@ export default widget({
     const { dt, q, p } = specOf(now);
     return system === undefined ? {} : { plane: 0, dt, q, p };
   },
+  atSight: (ui) => ui.play(true),
   entered: go,
   derive: (now, ui) => {
     const still = !now.moving || prefersStillness();

@@ -16,7 +16,7 @@ from torch import Tensor
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, IntegrationError, Trajectory
 from course_lib.widgets.energy_drift.programs import program_of
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.runs import FARTHEST, METHODS, REACH, numbers_of, system_of
 from course_lib.widgets.kit.traits import (
     Array,
@@ -26,7 +26,6 @@ from course_lib.widgets.kit.traits import (
     Integer,
     Number,
     Several,
-    Switch,
     Text,
     brief,
     named,
@@ -80,7 +79,7 @@ def _startable(drift: Any, q: NDArray[np.float32]) -> NDArray[np.float32]:
     return q
 
 
-class EnergyDrift(Widget):
+class EnergyDrift(MovingWidget):
     r"""Phase portrait and energy error $|H_n - H_0| / |H_0|$ of several integrators, side by side.
 
     The page integrates by itself: ``steps`` steps of every integrator that is on, again at each
@@ -114,7 +113,6 @@ class EnergyDrift(Widget):
     rollouts = Data(lambda self: self._runs())
     rollouts_follow = Data(lambda self: bool(self._steppers) and not self._given)
     programs = Data(lambda self: self._programs())
-    moving = Switch(default=True, read_only=True)
     calm = Number(0.5, RUSH, default=CALM, read_only=True)
     question = Text(longest=LONGEST_QUESTION, default="", read_only=True)
 

@@ -11,9 +11,9 @@ const QUESTION = "Same start, same steps. Who keeps the energy?";
 /** @type {Record<string, string>} */
 export const OUTCOMES = { kept: "kept", creeps: "small, and growing", gone: "not kept" };
 
-/** How far a run is off at most, or that it is lost; a number stays with its unit. */
+/** How far a run is off at most, or that it is lost. */
 const off = ({ taken, whole, largest }, steps) =>
-  taken < steps && !whole ? "lost" : parts(largest).replaceAll(" ", "\u00a0");
+  taken < steps && !whole ? "lost" : parts(largest);
 
 const named = (run, steps) => `${run.name} (${off(run, steps)})`;
 /** Runs that have a row each have their numbers there. */

@@ -1,6 +1,6 @@
 import { bytesOf, decodeArray, plain, rows } from "../kit/array.js";
 import { button, fold, select, series, slider, swatch, toggle } from "../kit/controls.js";
-import { playAtOnce, prefersStillness } from "../kit/play.js";
+import { prefersStillness } from "../kit/play.js";
 import { isStale, number, spelled, typingLine, unknownLetters, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
@@ -299,7 +299,6 @@ function everyUnit(now, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const typing = {
     label: "Type a word",
     alphabet: now.alphabet,
@@ -346,7 +345,6 @@ export default widget({
   data: {
     ...{ kind: plain, alphabet: plain, longest: plain, gates: { decode: unpackRows } },
     ...{ labels: plain, counted: plain, readout: rows, quantities: plain, orders: plain },
-    moving: plain,
   },
   controls: {
     ...{ text: plain, quantity: plain, order: plain, unit: plain, letter: plain },
@@ -355,6 +353,7 @@ export default widget({
   local: { hovered: null, typed: null, share: 1, goal: -1 },
   whole: ({ text, letter }) => letter < [...text].length,
   along: ({ text }) => (text === undefined ? {} : { letter: [...text].length - 1 }),
+  atSight: (ui) => ui.play(true),
   derive,
   view,
   words,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from course_lib.recurrent import gru_step, lstm_step, rnn_step
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Several, Switch, Text
 
 MOST_UNITS = 64
@@ -68,7 +68,7 @@ class Rows(Array):
         return counts.reshape(encoded["shape"]) * step[:, None]
 
 
-class GateExplorer(Widget):
+class GateExplorer(MovingWidget):
     r"""What a trained recurrent network remembers of a word, letter by letter.
 
     ``cell`` is a single-layer ``RNN``, ``GRU`` or ``LSTM`` of ``course_lib.recurrent`` or of
@@ -116,7 +116,6 @@ class GateExplorer(Widget):
     unit = Index(of=lambda self: self._units())
     letter = Index(of=lambda self: len(self.text), default=lambda self: len(self.text) - 1)
     all_units = Switch(default=False)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

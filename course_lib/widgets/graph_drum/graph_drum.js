@@ -2,7 +2,7 @@ import { plain } from "../kit/array.js";
 import { button, choices, fold, select, slider, swatch } from "../kit/controls.js";
 import { inThePlane } from "../kit/keys.js";
 import { painted } from "../kit/painted.js";
-import { playAtOnce, playButton, playIfMoving, prefersStillness } from "../kit/play.js";
+import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
 import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp } from "../maths/numerics.js";
@@ -226,7 +226,6 @@ function head(now) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   return html`${head(now)} ${controls(now, ui)}
     <div class="cw-drums" data-heights=${now.heights.join(" ")}>
       ${now.drums.map((one) => drum(now, ui, one))}
@@ -266,7 +265,7 @@ const BEGAN = {
 
 export default widget({
   label: "Graph drum: pluck a graph, and watch heat, wave and double bracket",
-  data: { graphs, moving: plain },
+  data: { graphs },
   controls: {
     ...{ graph: plain, start: plain, node: plain, height: plain, mode: plain, seed: plain },
     ...{ stir: plain, stiffness: plain },
@@ -277,6 +276,7 @@ export default widget({
     const { middle, places } = specOf(now);
     return graph === undefined ? {} : { node: middle, mode: Math.min(now.mode, places.length - 1) };
   },
+  atSight: (ui) => ui.play(true),
   entered: (ui) => choose(ui, {}),
   derive(now, ui) {
     const found = derive(now, ui);

@@ -12,7 +12,7 @@ from course_lib.graph_dynamics import components, eigenmodes
 from course_lib.graph_dynamics.calculus import check_edges
 from course_lib.support.checks import check_shapes
 from course_lib.widgets.graph_drum.graph_shapes import SHAPES, circle
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import (
     Array,
     Choice,
@@ -20,7 +20,6 @@ from course_lib.widgets.kit.traits import (
     Index,
     Integer,
     Number,
-    Switch,
     brief,
     finite_array,
 )
@@ -32,7 +31,7 @@ FEWEST = 3  # nodes that have two modes besides the constant one
 MIDDLE = (0.3, 0.2)  # where a pluck begins: not quite in the middle, where few modes would answer
 
 
-class GraphDrum(Widget):
+class GraphDrum(MovingWidget):
     r"""Three drums of springs on one graph: a node is plucked, and three laws take over.
 
     With heights $q$ on nodes, currents $p$ on edges, $E = \frac12\|q\|^2 + \frac12\|p\|^2$ and
@@ -64,7 +63,6 @@ class GraphDrum(Widget):
     seed = Integer(0, 2**31 - 1, default=1)
     stir = Number(0.0, 1.0, default=0.0)
     stiffness = Number(0.01, 1.0, default=0.05)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 import { plain } from "../kit/array.js";
 import { button, choices, fold, select, series, slider } from "../kit/controls.js";
 import { pointIn } from "../kit/plane.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { ELEMENTS } from "../maths/molecule.js";
@@ -198,7 +198,6 @@ function land(ui) {
 }
 
 function view(now, ui) {
-  if (now.moving && now.rounds < MOST_ROUNDS) playAtOnce(ui, () => begin(ui));
   const touch = { handleEvent: () => land(ui), capture: true };
   /** @type {Options} */
   const molecules = now.molecules.map(({ drawing }, i) => [i, drawing.name]);
@@ -257,7 +256,7 @@ function words(now) {
 export default widget({
   label: "Graph playground: messages along the bonds of a molecule",
   name: "cw-graph",
-  data: { molecules: plain, facts: plain, weights: plain, moving: plain },
+  data: { molecules: plain, facts: plain, weights: plain },
   controls: Object.fromEntries(
     ["drawing", "layer", "rounds", "rings", "atom", "partner", "other", "drag"].map((n) => [
       n,
@@ -270,6 +269,7 @@ export default widget({
     drawing: { kind: "named", options: molecules.map(({ drawing }) => drawing) },
   }),
   along: ({ drawing }) => (drawing === undefined ? {} : { atom: 0, partner: -1 }),
+  atSight: (ui) => ui.now.rounds < MOST_ROUNDS && begin(ui),
   derive,
   view,
   words,

@@ -10,7 +10,7 @@ from typing import Any
 from course_lib.models.molecules import ATOM_FEATURES, ELEMENTS, BondConv, Molecule, MoleculeNetwork
 from course_lib.widgets.graph_playground.drawings import Drawing
 from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
-from course_lib.widgets.kit.traits import Choice, Data, Index, Integer, Switch, brief
+from course_lib.widgets.kit.traits import Choice, Data, Index, Integer, brief
 
 MOST_MOLECULES = 8
 MOST_ROUNDS = 6
@@ -65,7 +65,6 @@ class GraphPlayground(WeightsWidget):
     partner = Index(of=lambda self: len(self.drawing["element"]), unset=True)
     other = Index(of=lambda self: len(self.molecules), unset=True)
     drag = Choice("moves", "bonds", default="moves")
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -2,7 +2,7 @@ import { plain } from "../kit/array.js";
 import { button, select, slider } from "../kit/controls.js";
 import { alongALine } from "../kit/keys.js";
 import { pointIn } from "../kit/plane.js";
-import { playAtOnce, playButton } from "../kit/play.js";
+import { playButton } from "../kit/play.js";
 import { finePercent, number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
@@ -143,11 +143,6 @@ function transport(now, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving)
-    playAtOnce(ui, () => {
-      begin(ui);
-      ui.play(true);
-    });
   const jets = now.jets.map(
     (_, i) => /** @type {[any, string]} */ ([i, `${i + 1} of ${now.jets.length}`]),
   );
@@ -190,7 +185,7 @@ const how =
 export default widget({
   label: "Jet explorer: which particle left this spray of others?",
   name: "cw-jet",
-  data: { facts: plain, jets: plain, weights: plain, moving: plain },
+  data: { facts: plain, jets: plain, weights: plain },
   controls: Object.fromEntries(
     ["jet", "kept", "gone", "particle", "layer", "head"].map((name) => [name, plain]),
   ),
@@ -202,6 +197,10 @@ export default widget({
   },
   along: ({ jet }, { jets }) =>
     jet === undefined ? {} : { kept: jets[jet].kind.length, gone: [], particle: 0 },
+  atSight: (ui) => {
+    begin(ui);
+    ui.play(true);
+  },
   derive,
   view,
   words,

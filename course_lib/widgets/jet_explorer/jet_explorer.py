@@ -19,7 +19,7 @@ from course_lib.jets import (
 )
 from course_lib.models.tagging import jet_inputs, logits_of
 from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
-from course_lib.widgets.kit.traits import Array, Data, Index, Integer, Several, Switch, finite_array
+from course_lib.widgets.kit.traits import Array, Data, Index, Integer, Several, finite_array
 
 MOST_JETS = 15
 MOST_PARTICLES = 48
@@ -68,7 +68,6 @@ class JetExplorer(WeightsWidget):
     particle = Index(of=lambda self: self._size(), unset=True, default=0)
     layer = Index(of=lambda self: self.facts["layers"])
     head = Index(of=lambda self: self.facts["heads"], unset=True)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(self, model: ParticleTransformer, jets: Jets, **given: Any) -> None:
         self.set_trait("facts", _facts_of(model))

@@ -23,7 +23,7 @@ import traitlets
 
 from course_lib.widgets.kit import page
 from course_lib.widgets.kit.modules import module_source, stylesheet
-from course_lib.widgets.kit.traits import Trait, WrongValueError
+from course_lib.widgets.kit.traits import Switch, Trait, WrongValueError
 
 
 def _signature(arguments: Iterable[inspect.Parameter | None]) -> inspect.Signature:
@@ -123,7 +123,9 @@ class Widget(anywidget.AnyWidget):
     def _declared(cls) -> dict[str, Trait]:
         """The traits of the course's own types, in the order of their declaration."""
         items = (item for base in reversed(cls.__mro__) for item in vars(base).items())
-        return {name: trait for name, trait in items if isinstance(trait, Trait)}
+        declared = [(name, trait) for name, trait in items if isinstance(trait, Trait)]
+        # `moving`, which most widgets share, comes after the arguments of this one.
+        return dict(sorted(declared, key=lambda item: item[0] == "moving"))
 
     def _in_order(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values in the order of declaration, since a trait may depend on earlier ones."""
@@ -153,3 +155,12 @@ class Widget(anywidget.AnyWidget):
         data, metadata = live if isinstance(live, tuple) else (live, {})
         static = {"text/plain": self.describe(), "text/html": self.static_html()}
         return {**data, **static}, metadata
+
+
+class MovingWidget(Widget):
+    """A widget that begins to move once the reader sees it, if ``moving``.
+
+    It stands still for readers who asked for less motion. Its module says in ``atSight`` how.
+    """
+
+    moving = Switch(default=True, read_only=True)

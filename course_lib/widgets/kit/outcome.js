@@ -9,7 +9,7 @@ const MOST = 1e4;
 
 /** An error of the energy, in per cent. @param {number} error */
 export const parts = (error) =>
-  error > MOST ? "> 10⁶\u00a0%" : quantity(Number((100 * error).toPrecision(2)), "%");
+  error > MOST ? ">\u00a010⁶\u00a0%" : quantity(Number((100 * error).toPrecision(2)), "%");
 
 /** The sign of an error that is still small but grows. */
 const riseSign = (x, y, r) => svg`<g transform="translate(${x} ${y})">

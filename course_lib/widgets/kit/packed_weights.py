@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from course_lib.models.stored import built
 from course_lib.transformer import TokenEmbedding
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import Data, Text, finite_array
 
 MOST_BITS = 16
@@ -106,7 +106,7 @@ def _rows(parameter: Tensor) -> tuple[int, int]:
     return rows, parameter.numel() // rows
 
 
-class WeightsWidget(Widget):
+class WeightsWidget(MovingWidget):
     """A widget whose page computes with trained weights.
 
     ``facts`` are what has to be known of the network besides its ``weights``, which :func:`pack`

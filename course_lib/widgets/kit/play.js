@@ -3,14 +3,6 @@ import { button } from "./controls.js";
 /** Whether the reader asked the system for less motion. */
 export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/**
- * Begins once the reader sees the figure, unless the reader asked for less motion.
- * @param {any} ui
- * @param {() => void} [begin]
- */
-export const playAtOnce = (ui, begin = () => ui.play(true)) =>
-  ui.memo("played at once", [], () => ui.atSight(() => prefersStillness() || begin()));
-
 /** Plays a figure that is `moving`, unless the reader asked for less motion. @param {any} ui */
 export const playIfMoving = (ui) => ui.now.moving && !prefersStillness() && ui.play(true);
 

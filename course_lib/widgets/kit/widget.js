@@ -1,8 +1,10 @@
 import { same } from "../maths/numerics.js";
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { addressOf, differing, linksOf, understood } from "./address.js";
+import { plain } from "./array.js";
 import { fold } from "./controls.js";
 import { framesOf } from "./frames.js";
+import { prefersStillness } from "./play.js";
 import { themeOf } from "./theme.js";
 
 const REST_MILLISECONDS = 500;
@@ -18,7 +20,6 @@ let widgets = 0;
  * @property {(changes: State) => void} set changes controls and local state
  * @property {(on: boolean) => void} play starts or ends calls of `advance`; `now.playing` tells
  * @property {() => void} tell announces what a film has come to, as what a hand does is announced
- * @property {(act: () => void) => void} atSight acts once the reader sees half of the widget
  * @property {(name: string, fallback: number) => number} width of `<… data-measure="name">`
  * @property {(name: string, inputs: unknown[], compute: () => any) => any} memo computes again only
  *   if an input is another one
@@ -38,6 +39,8 @@ let widgets = 0;
  *   whose limits Python does not tell
  * @property {(asked: State, now: State, ui: Ui) => State} [along] which controls change along with
  *   those that an address asks for
+ * @property {(ui: Ui) => void} [atSight] what begins to move once the reader sees half of the widget,
+ *   if it is `moving` and the reader has not asked for less motion
  * @property {(ui: Ui) => void} [entered] what begins to move when an address was followed
  * @property {(now: State, ui: Ui) => State} [derive] what follows from the state
  * @property {(now: State, ui: Ui) => unknown} view the picture: a template
@@ -60,7 +63,7 @@ export function widget(spec) {
 /** `figure`: its name in addresses and the limits of its traits, from a page without a kernel. */
 function mount(spec, model, el, figure) {
   const { root, region, frame } = frameOf(spec, el);
-  const traits = traitsOf(model, { ...spec.data, ...spec.controls });
+  const traits = traitsOf(model, { moving: plain, ...spec.data, ...spec.controls });
   const controls = controlsOf(model, spec.controls);
   const [first, begun] = [controls.kept(), { ...spec.local, playing: false, refused: "" }];
   let [local, now, fresh, address] = [begun, {}, false, undefined];
@@ -109,7 +112,6 @@ function mount(spec, model, el, figure) {
     set,
     play,
     tell: voice.tell,
-    atSight: frames.atSight,
     width: widths.of,
     memo: memory(),
     theme,
@@ -146,6 +148,7 @@ function mount(spec, model, el, figure) {
   ]);
   const began = spec.began(read());
   draw();
+  if (traits().moving) frames.atSight(() => prefersStillness() || spec.atSight(ui));
   address = located(figure, model, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
     for (const part of [ears, frames, theme, widths, voice, height, paper, address]) part?.stop();

@@ -1,6 +1,6 @@
 import { decodeRows, plain, vector } from "../kit/array.js";
 import { button, choices, fold, select, slider } from "../kit/controls.js";
-import { playAtOnce, playButton } from "../kit/play.js";
+import { playButton } from "../kit/play.js";
 import { number, percent, typingLine } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import {
@@ -251,7 +251,6 @@ const PANEL_OF = {
 };
 
 function view(now, ui) {
-  if (now.moving && now.tool === "walk") playAtOnce(ui);
   const offered = Object.entries(TOOLS).filter(([t]) => t !== "arithmetic" || now.families.length);
   const choose = (tool) => {
     ui.play(false);
@@ -273,7 +272,7 @@ function view(now, ui) {
 export default widget({
   label: "Latent explorer: a map of typefaces, and the letters at any point of it",
   name: "cw-latent",
-  data: { facts: plain, faces: plain, families: plain, weights: plain, moving: plain },
+  data: { facts: plain, faces: plain, families: plain, weights: plain },
   controls: {
     ...{ z: vector, word: plain, plane: plain, tool: plain, start: plain, end: plain },
     ...{ share: plain, family: plain },
@@ -283,6 +282,7 @@ export default widget({
     ["tool", "start", "end", "share", "family"].some((name) => name in asked)
       ? { z: goal({ ...now, ...derive(now, ui) }, now.tool) }
       : {},
+  atSight: (ui) => ui.now.tool === "walk" && ui.play(true),
   derive,
   view,
   words: (now) =>

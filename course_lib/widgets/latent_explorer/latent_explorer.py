@@ -18,7 +18,7 @@ from torch import Tensor
 from course_lib.autoencoder import VAE, kl_to_standard_normal
 from course_lib.models.typefaces import LETTERS, LEVELS, SIZE, AlphabetDecoder, Typefaces, packed
 from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, unpack, with_weights
-from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Number, Switch, Text
+from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Number, Text
 from course_lib.widgets.latent_explorer.typeface_map import (
     KINDS,
     families_of,
@@ -85,7 +85,6 @@ class LatentExplorer(WeightsWidget):
     end = Index(of=lambda self: self.facts["real"], default=1)
     share = Number(0.0, 1.0, default=0.0)
     family = Index(of=lambda self: max(1, len(self.families)))
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -2,7 +2,7 @@ import { plain } from "../kit/array.js";
 import { button, fold, toggle } from "../kit/controls.js";
 import { alongALine } from "../kit/keys.js";
 import { headCards, letterBars, nearestChild, POINTED_AT } from "../kit/letters.js";
-import { playAtOnce, prefersStillness } from "../kit/play.js";
+import { prefersStillness } from "../kit/play.js";
 import { isStale, number, spelled, typingLine, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { expectAt, sightOf, surestHoles } from "../maths/hidden_letters.js";
@@ -232,7 +232,6 @@ function bars(now, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui, () => begin(ui));
   const { alphabet, mask, facts, letters, ids, hidden, heads, words } = now;
   const typing = typingLine(ui, "word", {
     label: "Type a word",
@@ -257,7 +256,7 @@ const HOW = "Click a letter to hide or show it. Bars: what it expects; outlined:
 
 export default widget({
   label: "Letter hider: what an encoder expects in the gaps",
-  data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain, moving: plain },
+  data: { facts: plain, weights: plain, alphabet: plain, mask: plain, words: plain },
   controls: {
     word: plain,
     hidden: plain,
@@ -278,6 +277,7 @@ export default widget({
   advance,
   whole: ({ word, hidden, place }) => Math.max(place, ...hidden) < [...word].length,
   along: ({ word }) => (word === undefined ? {} : { hidden: [], place: -1, option: -1 }),
+  atSight: begin,
   derive,
   view,
   how: () => HOW,

@@ -84,7 +84,6 @@ class LetterHider(ModelWidget):
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True, rule=_no_mask)
     guess_first = Switch(default=True)
     heads = Switch(default=False)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

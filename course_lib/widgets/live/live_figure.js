@@ -4,7 +4,7 @@
 import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, fold, slider, toggle } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
-import { playAtOnce, playButton, playIfMoving, prefersStillness } from "../kit/play.js";
+import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
@@ -115,7 +115,6 @@ const buttonish = (knob) => Number(Boolean(knob.button));
 /** @param {Figure} figure */
 function motion({ advance, moment }, now, ui) {
   if (!advance) return nothing;
-  if (now.moving) playAtOnce(ui);
   return html`${playButton(ui, { start: "Play", stop: "❚❚ Pause" })}
     ${
       moment
@@ -151,7 +150,7 @@ function guided({ knob, from, over, to, seconds, whole = false }, knobs) {
     // From its beginning on, the whole way is left.
     moveTo(ui, { share: 0, to: stands > from ? stands : knobs[knob].high }, from);
   };
-  const atOnce = (ui) => {
+  const atSight = (ui) => {
     begin(ui);
     ui.play(true);
   };
@@ -180,8 +179,7 @@ function guided({ knob, from, over, to, seconds, whole = false }, knobs) {
     begin(ui, to ? undefined : tour?.to);
     ui.play(true);
   };
-  const play = (now, ui) => {
-    if (now.moving) playAtOnce(ui, () => atOnce(ui));
+  const play = (ui) => {
     const first = () => ui.now.tour || begin(ui);
     const button = playButton(ui, { start: "Play", stop: "❚❚ Pause", begin: first });
     return html`<span data-transport>${button}</span>`;
@@ -194,7 +192,7 @@ function guided({ knob, from, over, to, seconds, whole = false }, knobs) {
       moveTo(ui, ui.now.tour, ui.now.tour.to);
     end(ui);
   };
-  return { advance, again, play, taken };
+  return { advance, again, atSight, play, taken };
 }
 
 const SIGNS = { good: "✓", bad: "✗", open: "" };
@@ -263,9 +261,10 @@ export const liveFigure = (figure) => ({
     return widget({
       label: title,
       name: "cw-live",
-      data: { ...Object.fromEntries(decoders), moving: plain },
+      data: Object.fromEntries(decoders),
       controls: Object.fromEntries(names.map((name) => [name, plain])),
       local: { ...figure.local, tour: null, toured: null },
+      atSight: tour?.atSight ?? ((ui) => figure.advance && ui.play(true)),
       // A tour leads to where its knob stands; what has no end may begin wherever a link leads.
       entered: (ui) => !tour && figure.advance && playIfMoving(ui),
       derive: figure.derive,
@@ -273,7 +272,7 @@ export const liveFigure = (figure) => ({
       view: (now, ui) => html`<div @pointerdown=${first(taken(ui))} @keydown=${taken(ui)}>
         ${headline(figure, now)}
         <div class="cw-controls">
-          ${tour ? tour.play(now, ui) : motion(figure, now, ui)}
+          ${tour ? tour.play(ui) : motion(figure, now, ui)}
           ${figure.step ? button("Step", () => figure.step(ui.now, ui)) : nothing}
           ${figure.chooser?.(now, ui, again(ui)) ?? nothing}${controlsOf(ui, false)}
         </div>

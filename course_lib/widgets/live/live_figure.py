@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.runs import METHODS
 from course_lib.widgets.kit.traits import (
     Array,
@@ -283,7 +283,7 @@ FIGURES = {
 }
 
 
-class LiveFigure(Widget):
+class LiveFigure(MovingWidget):
     """The live ``figure`` of a name, with its knobs and data as traits of their own.
 
     Each of ``FIGURES`` has its own module here, which alone a page carries. It is
@@ -295,7 +295,6 @@ class LiveFigure(Widget):
     _module = "live/live_figure.js"
 
     figure = Choice(*FIGURES, read_only=True)
-    moving = Switch(default=True, read_only=True)
     about = Data(lambda self: self._about())
 
     def __new__(cls, figure: str = "", *_by_place: Any, **_given: Any) -> LiveFigure:

@@ -1,7 +1,7 @@
 import { plain, vector } from "../kit/array.js";
 import { STAGE, sizeOf } from "../kit/bodies.js";
 import { button, checks, select, series, slider } from "../kit/controls.js";
-import { playAtOnce, playButton, playIfMoving } from "../kit/play.js";
+import { playButton, playIfMoving } from "../kit/play.js";
 import { colourOf } from "../kit/run_colours.js";
 import { number, percent } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
@@ -218,7 +218,6 @@ const RIMS = {
 };
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const { length: acts } = now.runs;
   return html`${acts ? lead(now) : nothing}
     <div class="cw-acts" data-acts=${acts} style="--cw-acts: ${acts}">
@@ -245,7 +244,7 @@ function words(now) {
 export default widget({
   label: "Stage for mechanics: one start, several integrators",
   name: "cw-stage-for-mechanics",
-  data: { systems: plain, method_names: plain, rollouts, networks, trained: plain, moving: plain },
+  data: { systems: plain, method_names: plain, rollouts, networks, trained: plain },
   controls: { system: plain, z: vector, dt: plain, methods: plain },
   local: { time: 0, held: null, seen: false, wanted: null, taken: null },
   whole(now) {
@@ -267,6 +266,7 @@ export default widget({
     const methods = takenBy(spec, now.methods, roomFor(now), now.method_names);
     return { z: spec.z, dt: spec.dt, methods };
   },
+  atSight: (ui) => ui.play(true),
   entered: (ui) => choose(ui, {}),
   derive,
   view,

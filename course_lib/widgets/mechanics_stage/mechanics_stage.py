@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from course_lib import mechanics
 from course_lib.mechanics import HamiltonianSystem, RigidBody, Trajectory
 from course_lib.symplectic import SympNet
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.runs import FARTHEST, METHODS, REACH, numbers_of, system_of
 from course_lib.widgets.kit.traits import (
     Array,
@@ -23,7 +23,6 @@ from course_lib.widgets.kit.traits import (
     Data,
     Number,
     Several,
-    Switch,
     finite_array,
     named,
 )
@@ -89,7 +88,7 @@ def _as_learned(name: str) -> Any:
     return rule
 
 
-class MechanicsStage(Widget):
+class MechanicsStage(MovingWidget):
     r"""A body on a stage for each integrator: it moves, and its energy is water in a glass.
 
     All stages share the start ``z``, positions and then momenta, the step ``dt`` and the clock. The
@@ -138,7 +137,6 @@ class MechanicsStage(Widget):
     networks = Data(
         lambda self: [each | {"system": self.system, "dt": self.dt} for each in self._learned]
     )
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

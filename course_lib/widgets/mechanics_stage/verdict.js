@@ -12,9 +12,9 @@ function question({ networks: learned, runs }) {
   return runs.length > 1 ? "Same start, same steps. Whose water stays?" : "Does the water stay?";
 }
 
-/** How far a run is off at most: a number keeps with its unit. */
+/** How far a run is off at most. */
 function told({ name, outcome, largest }) {
-  const off = largest === Infinity ? "lost" : parts(largest).replaceAll(" ", "\u00a0");
+  const off = largest === Infinity ? "lost" : parts(largest);
   const told = outcome === "kept" ? "stays within " : largest === Infinity ? "" : "off by ";
   return html`<strong><span class="cw-act-who">${name}: </span>${told}${off}</strong>`;
 }

@@ -1,7 +1,7 @@
 import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, select, series, slider } from "../kit/controls.js";
 import { painted } from "../kit/painted.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { number, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { memoryWeights } from "../maths/memory.js";
@@ -291,12 +291,7 @@ function advance(now, ui, seconds) {
 }
 
 function view(now, ui) {
-  const { names, modes, moving } = now;
-  if (moving)
-    playAtOnce(ui, () => {
-      if (ui.now.mode === "query" && ui.now.arrived === names.length) askAll(ui);
-      ui.play(true);
-    });
+  const { names, modes } = now;
   const narrow = ui.width("guests", Infinity) < NARROW * names.length;
   return html`
     ${choices(ui, "mode", { label: "Remember by", options: modes.map((mode) => [mode, mode]) })}
@@ -325,13 +320,16 @@ export default widget({
   data: {
     ...{ images: array, names: plain, score: vector, gate: vector },
     ...{ guest_keys: rows, queries: rows, fits: rows, questions: plain, modes: plain },
-    moving: plain,
   },
   controls: {
     ...{ mode: plain, decay: plain, door: plain },
     ...{ temperature: plain, question: plain, arrived: plain },
   },
   local: { waited: SECONDS_A_GUEST - SECONDS_BEFORE, until: Infinity, ahead: null },
+  atSight: (ui) => {
+    if (ui.now.mode === "query" && ui.now.arrived === ui.now.names.length) askAll(ui);
+    ui.play(true);
+  },
   derive,
   view,
   words,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import (
     Array,
     Choice,
@@ -28,7 +28,7 @@ MOST = {"guests": 8, "height width": 256}
 NEEDS = {"gate": "score or gate", "softmax": "score", "query": "keys and queries"}
 
 
-class PartyMemory(Widget):
+class PartyMemory(MovingWidget):
     r"""Five ways to remember a sequence of pictures in a single one, $\sum_i w_i x_i$.
 
     - ``composite``: $w_i = 1$.

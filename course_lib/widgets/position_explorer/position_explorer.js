@@ -1,6 +1,6 @@
 import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, fold, slider, toggle } from "../kit/controls.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { number, percent, scientific } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, smoothstep, upTo } from "../maths/numerics.js";
@@ -474,7 +474,6 @@ function resume(ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui, () => begin(ui));
   const go = (chosen) =>
     put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
   const options = NAMES.filter(([name]) => now.kinds.includes(name));
@@ -517,13 +516,13 @@ export default widget({
     query: vector,
     key: vector,
     kinds: plain,
-    moving: plain,
   },
   controls: {
     ...{ kind: plain, query_position: plain, key_position: plain, pair: plain },
     ...{ stage: plain, everything: plain },
   },
   local: { man: -1, from: null, glide: 1, pace: GLIDE_SECONDS, rest: 0, tour: [], trained: 1 },
+  atSight: begin,
   derive,
   view,
   words,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_lib.position import check_even, rotary, sinusoidal
 from course_lib.support.checks import check_size
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import Array, Choice, Data, Index, Integer, Number, Switch
 
 NAMES = {
@@ -37,7 +37,7 @@ def _first_rows(explorer: Any, table: NDArray[np.float32]) -> NDArray[np.float32
     return table[: explorer.tokens]
 
 
-class PositionExplorer(Widget):
+class PositionExplorer(MovingWidget):
     r"""The score between two positions, for each way of putting order into attention.
 
     It begins with three words. The query stands at BITES and the key at DOG; their places can be
@@ -89,7 +89,6 @@ class PositionExplorer(Widget):
     pair = Index(of=lambda self: self.d_model // 2, default=0)
     stage = Index(of=lambda self: len(self.before) + 1, default=lambda self: len(self.before))
     everything = Switch(default=False)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(self, *, seed: int = 0, **given: Any) -> None:
         check_size("seed", seed, minimum=0)

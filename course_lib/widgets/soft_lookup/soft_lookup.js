@@ -3,7 +3,7 @@ import { choices, series, slider } from "../kit/controls.js";
 import { textWidth } from "../kit/lettering.js";
 import { painted } from "../kit/painted.js";
 import { dragging, first, plane, pointIn } from "../kit/plane.js";
-import { playAtOnce, playButton } from "../kit/play.js";
+import { playButton } from "../kit/play.js";
 import { sharing } from "../kit/sharing.js";
 import { weightTable } from "../kit/table.js";
 import { number } from "../kit/text.js";
@@ -310,7 +310,6 @@ const ends = (ui) => (event) => {
 };
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const temperature = { label: "Temperature τ", min: 0.02, max: 10, logarithmic: true };
   return html`<div @pointerdown=${first(ends(ui))} @keydown=${ends(ui)}>
     <div class="cw-controls cw-lookup-controls">
@@ -346,9 +345,10 @@ function words({ names, weights, value, values, unit }) {
 export default widget({
   label: "Soft lookup: drag the query among the keys",
   name: "cw-lookup cw-quiet",
-  data: { names: plain, values: vector, unit: plain, asker: plain, moving: plain },
+  data: { names: plain, values: vector, unit: plain, asker: plain },
   controls: { key_points: rows, query: vector, temperature: plain, similarity: plain },
   local: { from: null, walked: 0 },
+  atSight: (ui) => ui.play(true),
   derive,
   view,
   advance,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.traits import Array, Choice, Number, Several, Switch, Text
+from course_lib.widgets.kit.base import MovingWidget
+from course_lib.widgets.kit.traits import Array, Choice, Number, Several, Text
 
 REACH = 1.5
 MOST_KEYS = 24  # a row each in the table, and room for a finger each in a plane of 320 pixels
 
 
-class SoftLookup(Widget):
+class SoftLookup(MovingWidget):
     r"""Soft lookup of a value among keys in the plane.
 
     The answer is $\sum_i w_i v_i$ with $w = \mathrm{softmax}(s / \tau)$. The score $s_i$ is minus
@@ -37,7 +37,6 @@ class SoftLookup(Widget):
     similarity = Choice("distance", "dot", "cosine", default="distance")
     unit = Text(default="", read_only=True)
     asker = Text(default="query", read_only=True)
-    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
         """The keys with their values, in words."""

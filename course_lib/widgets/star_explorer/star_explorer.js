@@ -1,6 +1,6 @@
 import { plain, rows } from "../kit/array.js";
 import { button, select } from "../kit/controls.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { number, percent, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { drawnNights } from "../maths/light_curves.js";
@@ -52,7 +52,6 @@ function buttons({ hidden, curve, seed }, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui, () => beginTour(ui));
   // Who has found the period by hand knows it from now on, wherever the hand goes next.
   if (isFound(now) && !now.known) ui.set({ knownOf: now.star });
   const search = () => {
@@ -123,7 +122,7 @@ export default widget({
     ...{ names: plain, nights: plain, periods: plain, scales: plain },
     ...{ pulsates: plain, prior: plain },
     ...{ time: rows, magnitude: rows, error: rows },
-    ...{ within: plain, facts: plain, weights: plain, clock: plain, moving: plain },
+    ...{ within: plain, facts: plain, weights: plain, clock: plain },
   },
   controls: { star: plain, period: plain, night: plain, hidden: plain },
   local: {
@@ -132,6 +131,7 @@ export default widget({
   },
   whole: ({ star, nights, night, hidden }) => Math.max(night, ...hidden) < nights[star],
   along: ({ star }, now) => (star === undefined ? {} : anew(now, star)),
+  atSight: beginTour,
   derive,
   view,
   words,

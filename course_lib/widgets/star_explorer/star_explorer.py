@@ -27,7 +27,6 @@ from course_lib.widgets.kit.traits import (
     Index,
     Number,
     Several,
-    Switch,
     Text,
 )
 from course_lib.widgets.star_explorer.watched_stars import WatchedStars
@@ -109,7 +108,6 @@ class StarExplorer(WeightsWidget):
     period = Number(SHORTEST, LONGEST, default=START)
     night = Index(of=lambda self: self.nights[self.star], unset=True)
     hidden = Several(Index(of=lambda self: self.nights[self.star]), default=(), rule=_some_left)
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self, stars: WatchedStars, *, astromer: Astromer | None = None, **given: Any

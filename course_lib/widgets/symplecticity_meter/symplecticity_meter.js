@@ -2,7 +2,7 @@ import { plain, rows } from "../kit/array.js";
 import { button, choices, fold, series, slider } from "../kit/controls.js";
 import { middleOf, textWidth } from "../kit/lettering.js";
 import { dragging, plane, pointIn } from "../kit/plane.js";
-import { playAtOnce, playButton, playIfMoving } from "../kit/play.js";
+import { playButton, playIfMoving } from "../kit/play.js";
 import { crossSign, tickSign } from "../kit/signs.js";
 import { number, percent, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
@@ -494,7 +494,6 @@ function transport(now, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const choice = (name, label, options) =>
     choices(ui, name, {
       label,
@@ -526,9 +525,10 @@ function words(now) {
 
 export default widget({
   label: "Symplecticity meter: does a force do work round a closed loop?",
-  data: { A: rows, moving: plain },
+  data: { A: rows },
   controls: { z: rows, loop: rows, softmax: plain, formula: plain, experiment: plain },
   local: { time: 0, drawing: null, taken: null, resume: false },
+  atSight: (ui) => ui.play(true),
   entered: go,
   derive,
   view,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.widgets.kit.base import Widget
-from course_lib.widgets.kit.traits import Array, Choice, Switch
+from course_lib.widgets.kit.base import MovingWidget
+from course_lib.widgets.kit.traits import Array, Choice
 
 REACH = 2.5  # half of the width of the picture
 CORNERS = 96
@@ -30,7 +30,7 @@ def _closed(_meter: SymplecticityMeter, loop: NDArray[np.float32]) -> NDArray[np
     return loop
 
 
-class SymplecticityMeter(Widget):
+class SymplecticityMeter(MovingWidget):
     r"""Is a force of attention the gradient of an energy? A token goes round a loop and finds out.
 
     With $C = Z A Z^\top$ and weights $S$ that the ``softmax`` makes of $C$, by columns ("vector")
@@ -59,7 +59,6 @@ class SymplecticityMeter(Widget):
     softmax = Choice("vector", "matrix", default="vector")
     formula = Choice("full", "shortcut", default="shortcut")
     experiment = Choice("loop", "free", default="loop")
-    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
         """Which force is on trial, and how."""

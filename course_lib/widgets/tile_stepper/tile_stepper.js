@@ -1,6 +1,6 @@
 import { plain, rows } from "../kit/array.js";
 import { button, fold, slider, toggle } from "../kit/controls.js";
-import { playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { playButton, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
@@ -199,7 +199,6 @@ function controls(now, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const { kind, told } = outcome(now);
   return html`<p class="cw-tile-won" data-outcome=${kind}>${told}</p>
     ${controls(now, ui)}
@@ -228,13 +227,14 @@ export default widget({
   label: "Tile stepper: softmax attention, tile by tile",
   data: {
     ...{ query: rows, key: rows, value: rows },
-    ...{ scale: plain, bytes_each: plain, chip_bytes: plain, moving: plain },
+    ...{ scale: plain, bytes_each: plain, chip_bytes: plain },
   },
   controls: { query_tile: plain, key_tile: plain, causal: plain, step: plain },
   local: { elapsed: 0, single: false },
   whole: (now) =>
     now.step <= planOf(now).length && (!now.causal || now.query.length <= now.key.length),
   along: (_, now) => ({ step: Math.min(now.step, planOf(now).length) }),
+  atSight: (ui) => ui.play(true),
   derive,
   view,
   words,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from course_lib.tiled_attention import naive_bytes, on_chip_bytes, tile_plan, tiled_bytes
-from course_lib.widgets.kit.base import Widget
+from course_lib.widgets.kit.base import MovingWidget
 from course_lib.widgets.kit.traits import Array, Choice, Integer, Number, Switch
 
 MOST = {"tokens": 24, "d": 8}
@@ -29,7 +29,7 @@ def _a_key_for_each_query(stepper: Any, causal: bool) -> bool:  # noqa: FBT001 -
     return causal
 
 
-class TileStepper(Widget):
+class TileStepper(MovingWidget):
     r"""Softmax attention in tiles, one (query tile, key tile) pair at a time.
 
     The picture is the score matrix $QK^\top/\sqrt d$ with the tile in hand lit, those before it
@@ -65,7 +65,6 @@ class TileStepper(Widget):
     key_tile = Integer(1, lambda self: len(self.key), default=4)
     causal = Switch(default=False, rule=_a_key_for_each_query)
     step = Integer(0, lambda self: self._tiles(), default=0)
-    moving = Switch(default=True, read_only=True)
 
     def describe(self) -> str:
         """How many tiles there are, and what they move against the naive algorithm."""

@@ -3,7 +3,7 @@ import { button, choices, fold, slider } from "../kit/controls.js";
 import { alongALine } from "../kit/keys.js";
 import { headCards, letterBars, nearestChild, POINTED_AT, three } from "../kit/letters.js";
 import { painted } from "../kit/painted.js";
-import { every, playAtOnce, playButton, prefersStillness } from "../kit/play.js";
+import { every, playButton, prefersStillness } from "../kit/play.js";
 import { isStale, number, spelled, typingLine, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { chooseAmong, drawFrom, textReader, uniform } from "../maths/generation.js";
@@ -312,7 +312,6 @@ function heads({ letters, all, at, lead, attention }, ui) {
 }
 
 function view(now, ui) {
-  if (now.moving) playAtOnce(ui);
   const { alphabet, start, stop, facts, text } = now;
   const typing = typingLine(ui, "prompt", {
     label: "Type a beginning",
@@ -346,7 +345,6 @@ export default widget({
     seed: plain,
     beginnings: plain,
     beginning_names: plain,
-    moving: plain,
   },
   controls: {
     ...{ prompt: plain, written: plain, temperature: plain, top_k: plain, top_p: plain },
@@ -354,6 +352,7 @@ export default widget({
   },
   local: { ...POINTED_AT, typed: null, past: [], elapsed: 0, single: false },
   along: ({ prompt }) => (prompt === undefined ? {} : { written: "", place: -1, option: -1 }),
+  atSight: (ui) => ui.play(true),
   derive,
   view,
   advance,

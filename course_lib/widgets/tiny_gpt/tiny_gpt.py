@@ -20,7 +20,6 @@ from course_lib.widgets.kit.traits import (
     Integer,
     Number,
     Several,
-    Switch,
     Text,
     brief,
     named,
@@ -127,7 +126,6 @@ class TinyGPT(ModelWidget):
     place = Index(of=lambda self: self._room() + 1, unset=True)
     option = Index(of=lambda self: self.facts["vocabulary"], unset=True)
     order = Choice("probability", "alphabet", default="probability")
-    moving = Switch(default=True, read_only=True)
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ def trajectory(
 
 def parts_of(text: str) -> float:
     """The error in per cent that ``text`` contains: 62 %, 7,600 %, 2.5·10⁻⁴ %, > 10⁶ %."""
-    assert text.endswith("\xa0%")
+    assert text.endswith((" %", "\xa0%"))
     return 1e4 if text.startswith(">") else number_in(text) / 100
 
 
