@@ -17,7 +17,7 @@ from widget_page import Alone, bare_page, open_folds
 
 from course_lib.widgets.live.live_figure import FIGURES
 
-VERDICT = ".cw-live-verdict"
+VERDICT = ".cw-verdict"
 SMALLEST_TYPE = """(el) => Math.min(...[...el.querySelectorAll("svg text")].map((text) => {
   const { a, b } = text.getScreenCTM();
   return Math.hypot(a, b) * parseFloat(getComputedStyle(text).fontSize);

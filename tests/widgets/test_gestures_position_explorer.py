@@ -166,7 +166,7 @@ def test_a_table_is_trained_moment_by_moment_and_nothing_is_decided_before_the_e
     assert widget.evaluate(VALUES) == [1, 2]
     assert rests(widget)
     slider = widget.get_by_role("slider", name="Training")
-    found = widget.locator("[data-reading=found]")
+    found = widget.locator(".cw-verdict")
     for key, outcome in (("Home", "open"), ("ArrowRight", "open"), ("End", "good")):
         slider.press(key)
         agrees_with_course_lib(widget)

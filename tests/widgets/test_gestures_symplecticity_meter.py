@@ -50,7 +50,7 @@ def test_on_opening_the_token_goes_round_by_itself_and_gains_on_every_round(show
         assert rounds[0] <= float(widget.evaluate(READ)["told"][0]) < rounds[1]
         if seconds == 60:
             assert rests(widget)
-            judged(widget, "bad", r"Each round gives \d\.\d+$")
+            judged(widget, "bad", r"Each round gives \d\.\d+\.$")
             press(widget, "Play")
 
 
@@ -72,13 +72,13 @@ def test_in_the_other_direction_the_token_loses_energy_turns_back_and_runs_away(
     press(widget, "Turn round")
     steps(widget, 25)
     assert told(widget, "travelled") > 0
-    judged(widget, "bad", r"Each round takes \d\.\d+$")
-    taken = widget.evaluate(READ)["title"].split()[-1]
+    judged(widget, "bad", r"Each round takes \d\.\d+\.$")
+    taken = widget.evaluate(READ)["title"].split()[-1].removesuffix(".")
     left = widget.locator(".cw-meter-left").text_content()
     assert left.strip().startswith(f"1 round: −{taken}")
     steps(widget, 80)
     assert told(widget, "travelled") < 0
-    judged(widget, "bad", f"Each round the other way gives {taken}$")
+    judged(widget, "bad", rf"Each round the other way gives {taken}\.$")
     Mouse(widget.page).press(widget.get_by_text("both", exact=True))
     eventually(widget, lambda: np.testing.assert_equal(told(widget, "travelled"), 0.0))
 

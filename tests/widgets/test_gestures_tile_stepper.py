@@ -55,12 +55,12 @@ def test_on_opening_it_plays_to_the_last_tile_unless_the_reader_stops_it(shown: 
     has(widget, step=last_step(widget))
     values = widget.evaluate(VALUES)
     assert values[values.index(1) :] == list(range(1, last_step(widget) + 1))
-    won = widget.locator(".cw-tile-won")
+    won = widget.locator(".cw-verdict")
     assert won.get_attribute("data-outcome") == "good"
     tiled, naive = (
         widget.locator(f"[data-reading={side}-moved]").inner_text() for side in ("tiled", "naive")
     )
-    assert won.inner_text() == f"✓ Same answer. Tiles carried {tiled} bytes, naive {naive}."
+    assert won.inner_text() == f"✓\nSame answer. Tiles carried {tiled} bytes, naive {naive}."
 
 
 def test_an_overfull_chip_is_drawn_over_the_rim_and_reported_until_the_run_ends(
@@ -70,18 +70,18 @@ def test_an_overfull_chip_is_drawn_over_the_rim_and_reported_until_the_run_ends(
     tiles = {"query_tile": 4, "key_tile": 4, "step": 1, "causal": False}
     # Queries, keys and values of 4 by 4 take 2 bytes each; scores, o, m and l take 4.
     widget = shown(**parts, **tiles, chip_bytes=256)
-    won, tight = widget.locator(".cw-tile-won"), widget.locator(".cw-tile-tight")
+    won, tight = widget.locator(".cw-verdict"), widget.locator(".cw-tile-tight")
     queries = widget.get_by_role("slider", name="Queries a tile")
     assert won.get_attribute("data-outcome") == "open"
     assert tight.count() == 0
     queries.press("ArrowRight")
     agrees_with_course_lib(widget)
     assert tight.all_text_contents() == ["304 of 256 bytes", "✗ does not fit"]
-    expect(won).to_have_text("✗ A pair of tiles does not fit: 304 of 256 bytes.")
+    expect(won).to_have_text("✗A pair of tiles does not fit: 304 of 256 bytes.")
     send(widget, step=last_step(widget))
     agrees_with_course_lib(widget)
     assert won.get_attribute("data-outcome") == "bad"
-    expect(won).to_have_text("✗ Same answer, but the pair of tiles does not fit: 304 of 256 bytes.")
+    expect(won).to_have_text("✗Same answer, but the pair of tiles does not fit: 304 of 256 bytes.")
     queries.press("ArrowLeft")
-    expect(won).to_contain_text("✓ Same answer.")
+    expect(won).to_contain_text("✓Same answer.")
     agrees_with_course_lib(widget)

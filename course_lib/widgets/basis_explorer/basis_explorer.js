@@ -3,6 +3,7 @@ import { button, choices, fold, slider, swatch } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
 import { playButton, prefersStillness } from "../kit/play.js";
 import { finePercent, number } from "../kit/text.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { upTo } from "../maths/numerics.js";
 import { randomRod } from "../maths/rod.js";
@@ -36,14 +37,13 @@ const ASKS = "Is τ too cold, or too hot?";
 /** A gap that is so much larger than at the best temperature is no longer about right. */
 const RIGHT = 1.1;
 /** By as much as the printed numbers show. */
-const BEATS = "✓ Beats the hats";
 const beaten = (now) => Number(gapOf(now, 1)) < Number(gapOf(now, 0));
 /** How warm it is, for these nodes, and in words. */
 function answer(now) {
   const { farthest, best, warmth } = now;
-  if (beaten(now)) return ["good", BEATS];
-  if (farthest[1].gap <= RIGHT * best.gap) return ["good", "✓ About right"];
-  return ["bad", warmth < best.warmth ? "✗ Too cold" : "✗ Too hot"];
+  if (beaten(now)) return { kind: "good", text: "Beats the hats" };
+  if (farthest[1].gap <= RIGHT * best.gap) return { kind: "good", text: "About right" };
+  return { kind: "bad", text: warmth < best.warmth ? "Too cold" : "Too hot" };
 }
 const aboutWarmth = (warmth) => `τ =${UNBROKEN}${small(warmth)}`;
 const errorTold = (share) => (Number.isNaN(share) ? "no share of 0" : finePercent(share));
@@ -75,13 +75,10 @@ const querying = (ui) =>
 
 /** The question, and how it stands, with the numbers that decide it. */
 function contest(now) {
-  const [outcome, told] = answer(now);
-  const best = number(now.best.gap, 3);
-  // Every answer has the room of the longest: no swing of τ makes a line more.
-  return html`<div class="cw-b-asks"><strong>${ASKS}</strong>
-    <p data-outcome=${outcome}><span data-other="${BEATS}: at best off by ${best};"><b>${told}</b>: at
-      best off by <span data-reading="best">${best}</span>;</span>
-      <span>now${readout("error", now, (_, i) => gapOf(now, i))}</span></p></div>`;
+  const { kind, text } = answer(now);
+  const told = html`At best off by <span data-reading="best">${number(now.best.gap, 3)}</span>;
+    now${readout("error", now, (_, i) => gapOf(now, i))}`;
+  return headline(ASKS, { kind, text: `${text}.`, told });
 }
 
 const count = (shares) => `shared by ${number(shares, 1)} nodes`;
@@ -150,11 +147,9 @@ const ASTRAY = 2;
 function fieldAsked({ facts, errors }) {
   if (facts.error === null) return nothing;
   const keeps = errors[2] <= ASTRAY * facts.error;
-  const told = keeps ? "✓ It keeps up" : "✗ It is led astray";
-  return html`<div class="cw-b-asks"><strong>Does the field keep up?</strong>
-    <p class="cw-b-keeps" data-outcome=${keeps ? "good" : "bad"}><span><b>${told}</b>:
-      ${errorTold(errors[2])},</span>
-      <span>usually ${errorTold(facts.error)}</span></p></div>`;
+  const [kind, text] = keeps ? ["good", "It keeps up:"] : ["bad", "It is led astray:"];
+  const told = `${errorTold(errors[2])}, usually ${errorTold(facts.error)}`;
+  return headline("Does the field keep up?", { kind, text, told }, true);
 }
 
 const trained = (error) =>
@@ -253,7 +248,7 @@ function words(now) {
     const off = mode === "rod" ? errorTold(errors[i]) : gapOf(now, i);
     return `${LOOKS[name][mode]}: ${number(here)}, weights ${count(counts[i])}, off by ${off}.`;
   });
-  const asked = mode === "rod" ? "" : `${ASKS} ${answer(now)[1]}. `;
+  const asked = mode === "rod" ? "" : `${ASKS} ${answer(now).text}. `;
   const where = `${nodes.length} nodes, temperature ${small(warmth)}, at x = ${number(query)}.`;
   return `${asked}${where} ${told.join(" ")}`;
 }

@@ -4,6 +4,7 @@ import { inThePlane } from "../kit/keys.js";
 import { painted } from "../kit/painted.js";
 import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
 import { finePercent, number } from "../kit/text.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { clamp } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -206,27 +207,16 @@ const ending = ({ end, rates }) =>
 function outcome({ drums, unit, time, end, alike }) {
   const [heat, wave, bracket] = drums.map(({ energy }) => finePercent(energy.whole / unit));
   const still = drums.every(({ curve: { whole } }) => Math.abs(whole[0] - whole.at(-1)) < REST);
-  if (still) return { open: "No spring is stretched: all three stand still." };
+  if (still) return { kind: "open", text: "No spring is stretched: all three stand still." };
   // The slider of time has its own last step, which may lie a little before the end.
   if (time < 0.999 * end)
-    return { open: `So far: heat ${heat}, wave ${wave}, bracket ${bracket}.` };
-  const lost = alike ? `Heat and bracket alike: ${bracket}.` : `Heat ${heat}, bracket ${bracket}.`;
-  return { kept: `Wave rings on: ${wave}.`, lost };
-}
-
-function head(now) {
-  const { open, kept, lost } = outcome(now);
-  return html`<div class="cw-drum-head">
-    <p class="cw-drum-question"><strong>Pluck: which drum rings on?</strong></p>
-    <p class="cw-drum-verdict" data-outcome=${open ? "open" : "good"}>${
-      open ??
-      html`<span class="cw-drum-kept">✓ ${kept}</span> <span class="cw-drum-lost">✗ ${lost}</span>`
-    }</p>
-  </div>`;
+    return { kind: "open", text: `So far: heat ${heat}, wave ${wave}, bracket ${bracket}.` };
+  const told = alike ? `Heat and bracket alike: ${bracket}.` : `Heat ${heat}, bracket ${bracket}.`;
+  return { kind: "good", text: `Wave rings on: ${wave}.`, told };
 }
 
 function view(now, ui) {
-  return html`${head(now)} ${controls(now, ui)}
+  return html`${headline("Pluck: which drum rings on?", outcome(now))} ${controls(now, ui)}
     <div class="cw-drums" data-heights=${now.heights.join(" ")}>
       ${now.drums.map((one) => drum(now, ui, one))}
     </div>
@@ -253,8 +243,8 @@ function words(now) {
     const span = [Math.min, Math.max].map((most) => number(most(...state.q))).join(" to ");
     return `${title}: ${finePercent(energy.whole / unit)} of the energy, heights ${span}.`;
   });
-  const { open, kept, lost } = outcome(now);
-  return `${spec.title}, ${at(time)}. ${told.join(" ")} ${open ?? `${kept} ${lost}`}`;
+  const { text, told: others = "" } = outcome(now);
+  return `${spec.title}, ${at(time)}. ${told.join(" ")} ${text} ${others}`.trim();
 }
 
 const BEGAN = {

@@ -6,6 +6,7 @@ import { button, choices, fold, slider, toggle } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
 import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
@@ -195,23 +196,6 @@ function guided({ knob, from, over, to, seconds, whole = false }, knobs) {
   return { advance, again, atSight, play, taken };
 }
 
-const SIGNS = { good: "✓", bad: "✗", open: "" };
-
-/**
- * The question, and how it has come out: what a reader sees before anything else.
- * @param {Figure} figure
- */
-function headline({ asks, verdict, terse = false }, now) {
-  if (!verdict) return nothing;
-  const { kind, text } = verdict(now);
-  return html`<div class="cw-live-head" ?data-terse=${terse}>
-    <p class="cw-live-asks">${asks}</p>
-    <p class="cw-live-verdict" data-outcome=${kind}>${
-      SIGNS[kind] ? html`<span aria-hidden="true">${SIGNS[kind]}</span>` : nothing
-    }<strong>${text}</strong></p>
-  </div>`;
-}
-
 const reading = ({ name, label, text, room }) =>
   html`<span>${label} <strong data-reading=${name} style=${room ? `--cw-room: ${room}ch` : nothing}
     >${text}</strong></span>`;
@@ -270,7 +254,7 @@ export const liveFigure = (figure) => ({
       derive: figure.derive,
       advance: tour?.advance ?? figure.advance,
       view: (now, ui) => html`<div @pointerdown=${first(taken(ui))} @keydown=${taken(ui)}>
-        ${headline(figure, now)}
+        ${figure.verdict ? headline(figure.asks, figure.verdict(now), figure.terse) : nothing}
         <div class="cw-controls">
           ${tour ? tour.play(ui) : motion(figure, now, ui)}
           ${figure.step ? button("Step", () => figure.step(ui.now, ui)) : nothing}

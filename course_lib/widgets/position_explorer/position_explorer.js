@@ -2,6 +2,7 @@ import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, fold, slider, toggle } from "../kit/controls.js";
 import { playButton, prefersStillness } from "../kit/play.js";
 import { number, percent, scientific } from "../kit/text.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { clamp, smoothstep, upTo } from "../maths/numerics.js";
 import {
@@ -245,19 +246,20 @@ function verdictInWords({ s, t, differences, fullScore, tokens }) {
 
 /** Whether the scores tell that the places stand in a row, how that has come out, and in words. */
 function foundInWords({ kind, explained, tokens, stage, before }) {
-  if (kind === "none") return ["bad", "✗ All places are alike"];
+  if (kind === "none") return { kind: "bad", text: "All places are alike." };
   // One pair alone has no spread.
-  if (tokens < 3) return ["open", "Two places have one distance"];
-  if (kind === "sinusoidal") return ["good", "✓ Only the distance counts"];
-  if (kind === "rotary") return ["good", "✓ Only distance and order count"];
+  if (tokens < 3) return { kind: "open", text: "Two places have one distance." };
+  if (kind === "sinusoidal") return { kind: "good", text: "Only the distance counts." };
+  if (kind === "rotary") return { kind: "good", text: "Only distance and order count." };
   // While it is trained nothing is decided: what has come may go again, or go on.
   if (stage < before.shape[0]) {
-    if (explained > FOUND) return ["open", "So far it knows over half"];
-    return ["open", `So far it ${explained > DAWNING ? "begins to find out" : "does not know"}`];
+    if (explained > FOUND) return { kind: "open", text: "So far it knows over half." };
+    const knows = explained > DAWNING ? "begins to find out" : "does not know";
+    return { kind: "open", text: `So far it ${knows}.` };
   }
-  if (explained > FOUND) return ["good", "✓ It has found out"];
-  if (explained > DAWNING) return ["open", "It has begun to find out"];
-  return ["open", "It does not know"];
+  if (explained > FOUND) return { kind: "good", text: "It has found out." };
+  if (explained > DAWNING) return { kind: "open", text: "It has begun to find out." };
+  return { kind: "open", text: "It does not know." };
 }
 
 // What the reader does, and the tour through the orders ------------------------------------------
@@ -372,13 +374,6 @@ function shift({ s, t, moment, low, start, span, tokens, man, way }, ui) {
   });
 }
 
-/** The question, and how it stands: above the controls, as what they are for. */
-function head(now) {
-  const [outcome, found] = foundInWords(now);
-  return html`<div class="cw-pos-head"><strong>${ASKS}</strong>
-    <p class="cw-pos-found" data-reading="found" data-outcome=${outcome}>${found}.</p></div>`;
-}
-
 /** All positions at once: the score of each pair of them, and what it has to do with s − t. */
 function everything(now, ui, go) {
   const { kind } = now;
@@ -478,7 +473,7 @@ function view(now, ui) {
     put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
   const options = NAMES.filter(([name]) => now.kinds.includes(name));
   const meaning = html`<p class="cw-pos-meaning">${MEANINGS[now.kind]}</p>`;
-  return html`${now.everything ? head(now) : nothing}
+  return html`${now.everything ? headline(ASKS, foundInWords(now)) : nothing}
     ${choices(ui, "kind", { label: "Order by", options })}
     <div class=${isTraining(now) ? "cw-pos-scope cw-pos-film" : "cw-pos-scope"}>${
       isTraining(now) ? training(now, ui) : meaning
@@ -497,7 +492,7 @@ const HOW = {
 
 function words(now) {
   const { s, t, pair, scores, shares } = now;
-  const found = now.everything ? `${ASKS} ${foundInWords(now)[1]}. ` : "";
+  const found = now.everything ? `${ASKS} ${foundInWords(now).text} ` : "";
   return (
     `${found}Query at ${s}, key at ${t}: score ${number(scores[s][t])}. ${verdictInWords(now)} ` +
     `Pair ${pair} adds ${number(shares[pair])}. ${turnInWords(now)}`

@@ -3,8 +3,9 @@ import { button, choices, fold, series, slider } from "../kit/controls.js";
 import { middleOf, textWidth } from "../kit/lettering.js";
 import { dragging, plane, pointIn } from "../kit/plane.js";
 import { playButton, playIfMoving } from "../kit/play.js";
-import { crossSign, tickSign } from "../kit/signs.js";
+import { tickSign } from "../kit/signs.js";
 import { number, percent, quantity } from "../kit/text.js";
+import { verdict } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { clamp, plus, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -410,43 +411,32 @@ function loopOutcome({ bead, closed, tokens }) {
   const who = `token ${tokens.length}`;
   if (!closed) {
     const told = "Back at its start, all stands as it stood. What will be left of the work?";
-    return { kind: "open", title: "The first round", told };
+    return { kind: "open", text: "The first round.", told };
   }
   if (bead.closes) {
     const told = `What the force gave, it took back: ${who} is as fast as before.`;
-    return { kind: "good", title: "Closed: no work", told };
+    return { kind: "good", text: "Closed: no work.", told };
   }
   const gain = Math.sign(closed) * bead.total;
   if (gain < 0) {
     const told = `All stands as it stood, but ${who} is slower, and will be driven back.`;
-    return { kind: "bad", title: `Each round takes ${quantity(-gain)}`, told };
+    return { kind: "bad", text: `Each round takes ${quantity(-gain)}.`, told };
   }
   const told = `All stands as it stood, but ${who} is faster: a perpetual motion machine.`;
   const way = closed < 0 ? " the other way" : "";
-  return { kind: "bad", title: `Each round${way} gives ${quantity(gain)}`, told };
+  return { kind: "bad", text: `Each round${way} gives ${quantity(gain)}.`, told };
 }
 
 function freeOutcome({ off, moment }) {
   const share = percent(off, off < 0.1 ? 2 : 0);
   if (off > KEPT) {
     const told = "Nobody pushed. It came from nowhere, or went there.";
-    return { kind: "bad", title: `Energy off by ${share}`, told };
+    return { kind: "bad", text: `Energy off by ${share}.`, told };
   }
   if (moment < JUDGED_FROM)
-    return { kind: "open", title: "Let go from rest", told: "Will the energy stay?" };
+    return { kind: "open", text: "Let go from rest.", told: "Will the energy stay?" };
   const told = `Off by ${share} at most, through the steps of the computation.`;
-  return { kind: "good", title: "Energy kept", told };
-}
-
-function verdict(now) {
-  const { kind, title, told } = outcome(now);
-  const drawn = { good: tickSign, bad: crossSign }[kind];
-  const sign = drawn
-    ? html`<svg viewBox="-16 -16 32 32" aria-hidden="true">${drawn(0, 0, 14)}</svg>`
-    : nothing;
-  return html`<div class="cw-meter-verdict" data-outcome=${kind}>
-    <p>${sign} <strong>${title}</strong><br>${told}</p>
-  </div>`;
+  return { kind: "good", text: "Energy kept.", told };
 }
 
 function readout({ experiment, bead, state, work, share }) {
@@ -508,7 +498,7 @@ function view(now, ui) {
         ${choice("softmax", "Attention is shared out", SOFTMAXES)}
       </div>
       <div style="grid-area: told">
-        ${verdict(now)}
+        ${verdict(outcome(now))}
         <p class="cw-readout">${readout(now)}</p>
         ${now.experiment === "loop" ? loopChart(now, ui) : energyChart(now, ui)}
       </div>
@@ -518,9 +508,9 @@ function view(now, ui) {
 }
 
 function words(now) {
-  const { title, told } = outcome(now);
+  const { text, told } = outcome(now);
   const [moves, shared] = [said(FORMULAS, now.formula), said(SOFTMAXES, now.softmax)];
-  return `A pull moves ${moves}, attention is shared out ${shared}. ${title}. ${told}`;
+  return `A pull moves ${moves}, attention is shared out ${shared}. ${text} ${told}`;
 }
 
 export default widget({

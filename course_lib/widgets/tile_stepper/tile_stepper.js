@@ -2,6 +2,7 @@ import { plain, rows } from "../kit/array.js";
 import { button, fold, slider, toggle } from "../kit/controls.js";
 import { playButton, prefersStillness } from "../kit/play.js";
 import { number } from "../kit/text.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import {
@@ -16,6 +17,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { naivePicture } from "./naive.js";
 import { picture } from "./picture.js";
 import {
+  ASKS,
   done,
   factorOf,
   grouped,
@@ -199,9 +201,7 @@ function controls(now, ui) {
 }
 
 function view(now, ui) {
-  const { kind, told } = outcome(now);
-  return html`<p class="cw-tile-won" data-outcome=${kind}>${told}</p>
-    ${controls(now, ui)}
+  return html`${headline(ASKS, outcome(now))} ${controls(now, ui)}
     <div class="cw-columns cw-tile-sides">
       <div>
         <p class="cw-title">In tiles: scores live and die on the chip</p>

@@ -3,6 +3,7 @@ import { expBelow } from "../maths/tiles.js";
 
 /** Answers that differ by less are rounded otherwise, no more. */
 const SAME = 1e-9;
+export const ASKS = "Which carries fewer bytes?";
 
 const counted = ([first, end]) => `${first + 1}${end - first > 1 ? `–${end}` : ""}`;
 const several = (one, more, items) => `${items[1] - items[0] > 1 ? more : one} ${counted(items)}`;
@@ -54,24 +55,20 @@ export function story(now) {
 /** Who guesses first sees no total before the last tile has come to its end. */
 export const done = ({ step, plan, trip }) => step === plan.length && trip === 1;
 
-/**
- * Once all tiles are done: whether the answer is the same, and which side carried less.
- * @returns {{ kind: string, told: string }}
- */
+/** Once all tiles are done: whether the answer is the same, and which side carried less. */
 export function outcome(now) {
   const { exact, run, bytes, room } = now;
   const { tiled, naive } = bytes;
   const tight = `does not fit: ${roomTaken(now)}.`;
   if (!done(now))
     return room.fits
-      ? { kind: "open", told: "Same softmax, two ways: which carries fewer bytes?" }
-      : { kind: "bad", told: `✗ A pair of tiles ${tight}` };
+      ? { kind: "open", text: "Same softmax, two ways." }
+      : { kind: "bad", text: `A pair of tiles ${tight}` };
   const off = run.output.flatMap((row, i) => row.map((o, f) => Math.abs(o - exact[i][f])));
-  if (!(Math.max(...off) < SAME)) return { kind: "bad", told: "✗ The two answers differ." };
-  if (!room.fits) return { kind: "bad", told: `✗ Same answer, but the pair of tiles ${tight}` };
+  if (!(Math.max(...off) < SAME)) return { kind: "bad", text: "The two answers differ." };
+  if (!room.fits) return { kind: "bad", text: `Same answer, but the pair of tiles ${tight}` };
   const counts = `Tiles carried ${grouped(tiled[1])} bytes, naive ${grouped(naive[1])}.`;
-  const won = tiled[1] < naive[1];
-  return { kind: won ? "good" : "bad", told: `${won ? "✓" : "✗"} Same answer. ${counts}` };
+  return { kind: tiled[1] < naive[1] ? "good" : "bad", text: `Same answer. ${counts}` };
 }
 
 function told(now) {
@@ -100,6 +97,6 @@ export function words(now) {
   return (
     `${placeInWords(now)}. ${told(now)} Moved ${tiled} bytes in tiles, ${naive} by the naive ` +
     `algorithm. A pair of tiles takes ${roomTaken(now)} on the chip. ` +
-    `${written}${said}${off}. ${outcome(now).told}`
+    `${written}${said}${off}. ${ASKS} ${outcome(now).text}`
   );
 }

@@ -21,7 +21,7 @@ READ = scraper("""
     warmth: dataOf("warmth"),
     here: all("[data-reading=here] strong"),
     error: all("[data-reading=error] strong"),
-    keeps: one(".cw-b-keeps")?.dataset.outcome,
+    keeps: one(".cw-verdict")?.dataset.outcome,
     shared: all("[data-basis] p", (p) => p.textContent.replace(/.*shared by /s, "")),
     at: all(".cw-b-at strong"),
     most: all("[data-most]", (e) => Number(e.dataset.most)),
