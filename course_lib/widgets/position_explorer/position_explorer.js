@@ -473,7 +473,7 @@ function view(now, ui) {
     put(ui, Object.fromEntries(Object.entries(chosen).map(([name, at]) => [TRAITS[name], at])));
   const options = NAMES.filter(([name]) => now.kinds.includes(name));
   const meaning = html`<p class="cw-pos-meaning">${MEANINGS[now.kind]}</p>`;
-  return html`${now.everything ? headline(ASKS, foundInWords(now)) : nothing}
+  return html`${now.everything ? headline(ASKS, foundInWords(now), true) : nothing}
     ${choices(ui, "kind", { label: "Order by", options })}
     <div class=${isTraining(now) ? "cw-pos-scope cw-pos-film" : "cw-pos-scope"}>${
       isTraining(now) ? training(now, ui) : meaning

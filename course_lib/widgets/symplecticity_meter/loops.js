@@ -24,6 +24,18 @@ export function sizeOf(loop) {
   return loop.reduce((sum, [px, py]) => sum + Math.hypot(px - x, py - y), 0) / loop.length;
 }
 
+/** The largest size of a loop about its centre that stays within `reach` of the axes. */
+export function largestSize(loop, reach) {
+  const centre = centreOf(loop);
+  const factors = loop.flatMap((point) =>
+    point.map((part, i) => {
+      const way = part - centre[i];
+      return way ? (reach - Math.sign(way) * centre[i]) / Math.abs(way) : Infinity;
+    }),
+  );
+  return sizeOf(loop) * Math.min(...factors);
+}
+
 /** A loop of another size about the same centre. @param {Loop} loop @param {number} size */
 export function resized(loop, size) {
   const [centre, factor] = [centreOf(loop), size / (sizeOf(loop) || 1)];

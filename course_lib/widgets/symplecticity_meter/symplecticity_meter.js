@@ -11,12 +11,12 @@ import { clamp, plus, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { chart } from "./chart.js";
 import { derive, ROUNDS, STEP, STEPS } from "./experiments.js";
-import { centreOf, closedLoop, moved, resized, sizeOf } from "./loops.js";
+import { centreOf, closedLoop, largestSize, moved, resized, sizeOf } from "./loops.js";
 
 const SIDE = 400;
 // On a telephone the picture takes the whole width, and the chart less of the height.
 const NARROW = 480;
-const [LOW, CHART_HIGH, CHART_LOW] = [284, 200, 130];
+const [LOW, CHART_HIGH, CHART_LOW] = [284, 160, 112];
 /** The least size of what carries a word, as a share of its size in a picture of that side. */
 const SMALL = 0.66;
 // What a hand can reach; bodies that are let go need more room.
@@ -27,6 +27,7 @@ const [PLANE, WIDE] = [2.75, 3.75].map((reach) =>
 const inReach = (point) => point.map((part) => clamp(part, -REACH, REACH));
 const viewOf = ({ experiment }) => (experiment === "loop" ? PLANE : WIDE);
 const KEY_STEP = 0.1;
+const SMALLEST = 0.3;
 const RATE = 1.2;
 const STEP_TIME = 0.15;
 const BAND = 15;
@@ -447,13 +448,14 @@ function readout({ experiment, bead, state, work, share }) {
     Work so far: <output aria-live="off">${signed(work)}</output>`;
 }
 
-/** What few need: how large the loop is, and how far the force is from being a gradient. */
+/** The size of the loop, which keeps its shape, and how far the force is from being a gradient. */
 function more({ experiment, loop, asymmetry }, ui) {
   const grow = (value) => choose(ui, { loop: resized(ui.now.loop, value).map(inReach) });
+  const largest = Math.max(SMALLEST, largestSize(loop, REACH));
   const size = () =>
     slider(ui, "size", {
-      ...{ label: "Loop size", min: 0.3, max: 2.5, step: 0.1, set: grow },
-      value: clamp(sizeOf(loop), 0.3, 2.5),
+      ...{ label: "Loop size", min: SMALLEST, max: largest, step: 0.1, set: grow },
+      value: clamp(sizeOf(loop), SMALLEST, largest),
       format: (value) => number(value, 1),
     });
   return fold(

@@ -204,7 +204,7 @@ function view(now, ui) {
   return html`${headline(ASKS, outcome(now))} ${controls(now, ui)}
     <div class="cw-columns cw-tile-sides">
       <div>
-        <p class="cw-title">In tiles: scores live and die on the chip</p>
+        <p class="cw-title">In tiles: scores stay on the chip</p>
         ${picture(now, ui)}
       </div>
       <div>
