@@ -142,7 +142,7 @@ function view(now, ui) {
   const [here, other] = revealed ? ["Guess again", reveal] : [reveal, "Guess again"];
   return html`<p class="cw-p-question"><span>Guess first</span> ${glued(now.question)}</p>
     ${SURFACES[now.kind](now, ui)}
-    <p class="cw-row">
+    <p class="cw-row" style="margin-top: 0.75rem">
       ${button(here, press, { other })}${key(now)}
     </p>
     ${outcome(now)}`;
