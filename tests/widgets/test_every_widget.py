@@ -29,7 +29,7 @@ from widget_page import Alone, bare_page
 
 from course_lib import widgets as course_widgets
 from course_lib.widgets import Widget
-from course_lib.widgets.kit.modules import module_source
+from course_lib.widgets.kit.modules import HERE, module_source
 
 Mounted = Callable[..., tuple[Page, JSHandle]]
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><!--<script>"
@@ -230,6 +230,8 @@ def test_on_a_wide_screen_in_light_and_dark_texts_stand_out_and_every_control_ha
     assert born.evaluate("() => document.documentElement.dataset.theme") == "dark"
     # A browser may antialias an edge differently when it draws it again.
     assert np.abs(turned - pixels_of(born)).max() < SMOOTHING, "a pixel of the light theme is left"
+    born.evaluate(ADD_STYLE, KIT_STYLES)
+    assert np.abs(turned - pixels_of(born)).max() < SMOOTHING, "it looks otherwise beside others"
 
 
 def pixels_of(widget: Locator) -> np.ndarray:
@@ -240,6 +242,10 @@ NAMELESS = """(controls) => controls.filter((e) => e.tabIndex >= 0
   && !(e.labels?.length && e.labels[0].textContent.trim())
   && !e.getAttribute("aria-label") && !e.textContent.trim()).map((e) => e.outerHTML)"""
 SMOOTHING = 0.05
+ADD_STYLE = """(_, css) => {
+  document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+}"""
+KIT_STYLES = "".join(sheet.read_text(encoding="utf-8") for sheet in (HERE / "kit").glob("*.css"))
 DARK_FROM_THE_START = """
 new MutationObserver((_, observer) => {
   if (!document.documentElement) return;

@@ -26,6 +26,7 @@ WORD = re.compile(r"[\w$]+")
 RULE = re.compile(r"([^{}@]+)\{[^{}]*\}\n")
 BRACKETS = re.compile(r"\([^()]*\)")
 CLASS = re.compile(r"\.(cw[\w-]*)")
+ROOT = re.compile(r'\bname: "(cw-[\w-]+)')
 LEFT_OVER = re.compile(r"^(?:import|export)\b[^\n]{0,80}", re.MULTILINE)
 
 
@@ -185,23 +186,37 @@ def stylesheet(module: str) -> str:
     """The style of a widget, in the light or dark theme of its host.
 
     It has ``widgets.css``, then the style sheets beside the helpers of the module, then its own;
-    and of these the rules whose classes its code names.
+    and of these the rules whose classes its code names. Several figures of a page each bring the
+    rules of the kit, so a figure's own rules get one class more than those.
     """
     helpers, own = _with_helpers(HERE / module)
     beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
     sheets = [HERE / "kit/widgets.css", *(sheet for sheet in beside if sheet.is_file())]
-    rules = "".join(COMMENT.sub("", sheet.read_text(encoding="utf-8")) for sheet in sheets)
     code = "".join(helpers.values()) + own
 
-    def kept(rule: re.Match[str]) -> str:
-        drawn = [
-            selector
-            for selector, needed in _selectors(rule[1])
-            if all(_is_named(name, code) for name in needed)
-        ]
-        return f"{','.join(drawn)}{rule[0][len(rule[1]) :]}" if drawn else ""
+    def rules_of(sheet: Path) -> str:
+        def kept(rule: re.Match[str]) -> str:
+            drawn = [
+                selector
+                if sheet.parent == HERE / "kit"
+                else _stronger(selector, ROOT.findall(code))
+                for selector, needed in _selectors(rule[1])
+                if all(_is_named(name, code) for name in needed)
+            ]
+            return f"{','.join(drawn)}{rule[0][len(rule[1]) :]}" if drawn else ""
 
-    return RULE.sub(kept, INDENTATION.sub("", rules))
+        text = COMMENT.sub("", sheet.read_text(encoding="utf-8"))
+        return RULE.sub(kept, INDENTATION.sub("", text))
+
+    return "".join(map(rules_of, sheets))
+
+
+def _stronger(selector: str, roots: list[str]) -> str:
+    """The selector with the class of the root once more."""
+    for root in ("cw", *roots):
+        if found := re.search(rf"\.{root}(?![\w-])", selector):
+            return f"{selector[: found.start()]}.cw{selector[found.start() :]}"
+    return f".cw {selector.lstrip()}" if CLASS.search(selector) else selector
 
 
 def _selectors(rule: str) -> Iterator[tuple[str, list[str]]]:
