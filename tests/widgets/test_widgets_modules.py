@@ -48,6 +48,7 @@ def test_rules_for_what_a_widget_never_draws_stay_behind_and_those_of_helpers_co
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(modules, "HERE", tmp_path)
-    expected = "".join(map(rule, ["a", "p", *kept, ".cw-drawn"]))
+    stronger = [f".cw {selector}" for selector in kept[:-1]]
+    expected = "".join(map(rule, ["a", "p", *stronger, "svg", ".cw .cw-drawn"]))
     found = stylesheet.__wrapped__("widget.js")
     assert found.replace("\n\n", "\n") == f"{expected}@media print {{}}\n"
