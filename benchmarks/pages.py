@@ -211,9 +211,22 @@ def weights(page: Page) -> dict[str, Any]:
     )
 
 
+REVEAL = """() => document.querySelectorAll(".cw-host[data-widget=Prediction]")
+  .forEach(({ courseModel }) => courseModel.set("revealed", true))"""
+
+
 def inputs(page: Page) -> list[dict[str, float]]:
     """Times from input to frame of each widget."""
-    return [from_input_to_frame(page, widget) for widget in page.locator(".cw-host").all()]
+    widgets = page.locator(".cw-host").all()
+    asks = [widget.get_attribute("data-widget") == "Prediction" for widget in widgets]
+    measured = {}
+    for questions in (True, False):
+        for i, widget in enumerate(widgets):
+            if asks[i] == questions:
+                measured[i] = from_input_to_frame(page, widget)
+        # Figures that would tell an answer are covered until the questions are answered.
+        page.evaluate(REVEAL)
+    return [measured[i] for i in range(len(widgets))]
 
 
 def from_input_to_frame(page: Page, widget: Locator) -> dict[str, float]:
