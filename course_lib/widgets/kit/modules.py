@@ -193,13 +193,14 @@ def stylesheet(module: str) -> str:
     beside = [path.with_suffix(".css") for path in (*helpers, HERE / module)]
     sheets = [HERE / "kit/widgets.css", *(sheet for sheet in beside if sheet.is_file())]
     code = "".join(helpers.values()) + own
+    roots = ["cw", *ROOT.findall(code)]
 
     def rules_of(sheet: Path) -> str:
+        of_kit = sheet.parent == HERE / "kit"
+
         def kept(rule: re.Match[str]) -> str:
             drawn = [
-                selector
-                if sheet.parent == HERE / "kit"
-                else _stronger(selector, ROOT.findall(code))
+                selector if of_kit else _stronger(selector, roots)
                 for selector, needed in _selectors(rule[1])
                 if all(_is_named(name, code) for name in needed)
             ]
@@ -213,7 +214,7 @@ def stylesheet(module: str) -> str:
 
 def _stronger(selector: str, roots: list[str]) -> str:
     """The selector with the class of the root once more."""
-    for root in ("cw", *roots):
+    for root in roots:
         if found := re.search(rf"\.{root}(?![\w-])", selector):
             return f"{selector[: found.start()]}.cw{selector[found.start() :]}"
     return f".cw {selector.lstrip()}" if CLASS.search(selector) else selector
