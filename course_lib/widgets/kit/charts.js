@@ -254,8 +254,8 @@ export function rule(
  * Hides the part of a chart after x, so that a reader can guess it first.
  * @param {Frame} frame
  */
-export const future = ({ x: across, right, top, bottom }, x, end = right) =>
-  svg`<rect class="cw-future" x=${across(x)} y=${top} width=${Math.max(0, end - across(x))}
+export const future = ({ x: across, right, top, bottom }, x) =>
+  svg`<rect class="cw-future" x=${across(x)} y=${top} width=${Math.max(0, right - across(x))}
     height=${bottom - top} fill="var(--cw-panel)"></rect>`;
 
 /** A word at a point. @param {Frame} frame @param {number[]} point @param {string} text */
