@@ -142,7 +142,7 @@ export function question({ drawing, facts, other, molecule }) {
   if (other >= 0) return "Does neighbours’ talk tell the two apart?";
   if (!facts) return "How far has the news come after each round?";
   if (molecule < 0) return "Your own molecule: does it dissolve?";
-  return "Change one atom: how much dissolves now?";
+  return "What does one atom change?";
 }
 
 /** What chemistry would not allow. */

@@ -30,7 +30,7 @@ const ENDS = [0.5, 16_384];
 const FLOOR = 0.8;
 const HEIGHT = 300;
 /** In digits and a word. */
-const ROOM = 15;
+const ROOM = 21;
 const TICKS = [1, 10, 100, 1000];
 const TERA = 1e12;
 const TILES = stops(1, 1024);
@@ -177,7 +177,7 @@ function chip({ way, name, colour }) {
       fill=${colour} fill-opacity=${0.1 + 0.9 * clamp(lit - i, 0, 1)}></rect>`;
   };
   return html`<figure data-busy=${way.busy} style="flex: 1 1 6rem; min-width: 0">
-    <svg viewBox="-3 -3 106 106" role="img" style="max-width: 11rem"
+    <svg viewBox="-3 -3 106 106" role="img" style="max-width: min(11rem, 28cqw); margin: 0 auto"
       aria-label="${name}: the chip calculates ${percent(way.busy)} of the time">
       <rect x="-2" y="-2" width="104" height="104" rx="5" fill="var(--cw-panel)" stroke=${colour}
         stroke-width=${way.busy < 1 ? 1 : 3}></rect>
@@ -197,7 +197,7 @@ function chips({ formula, tiled, tile }) {
   ];
   if (tiled.busy === 1) both[1].colour = BUSY;
   return html`<div class="cw-panel" style="flex: 1 1 15rem; align-self: flex-start">
-    <p class="cw-panel-title">One chip, two ways: lit = share of its time</p>
+    <p class="cw-panel-title">Two ways: lit = time at work</p>
     <div style="display: flex; gap: 1rem">${both.map(chip)}</div>
   </div>`;
 }
@@ -240,13 +240,13 @@ export default liveFigure({
   panels: (now, ui) => [roofline(now, ui), chips(now)],
   readings: ({ formula, tiled }) => [
     {
-      ...{ name: "formula", label: "For each byte, by the formula" },
-      text: quantity(formula.intensity, "operations"),
+      ...{ name: "formula", label: "By the formula" },
+      text: quantity(formula.intensity, "operations a byte"),
     },
     { name: "formula-bound", label: "at most", text: quantity(formula.bound, "TFLOP/s") },
     {
-      ...{ name: "tiled", label: "in tiles", room: ROOM },
-      text: quantity(tiled.intensity, "operations"),
+      ...{ name: "tiled", label: "In tiles", room: ROOM },
+      text: quantity(tiled.intensity, "operations a byte"),
     },
     { name: "tiled-bound", label: "at most", text: quantity(tiled.bound, "TFLOP/s") },
   ],

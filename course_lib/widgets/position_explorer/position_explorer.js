@@ -54,7 +54,7 @@ const TOLD = {
   learned: [3, "They tell at which two places BITES and DOG stand, and not which at which."],
   rotary: [4, "They tell how far apart BITES and DOG stand, and which comes first."],
 };
-const ASKS = "Does it know that places stand in a row?";
+const ASKS = "Does it know the order?";
 const TRAITS = { s: "query_position", t: "key_position", pair: "pair" };
 
 const largest = (matrix) => Math.max(...matrix.flat().map(Math.abs));
