@@ -117,13 +117,12 @@ export function tale(now) {
   if (now.landing < 1)
     return `An oxygen atom joins ${atomName(now, at)}. Nobody has heard of it yet.`;
   if (inTheAir(now)) {
-    const round = `On the way to round ${rounds + 1}:`;
+    const round = `Round ${rounds + 1}:`;
     const lead = `${round} each atom tells its neighbours ${what}.`;
     const from = edges.filter(([, t]) => t === at).map(([s]) => atomName(now, s));
     if (at < 0 || rings === "colours" || !from.length) return lead;
     const amounts = listed(kinds, heard(now), layer);
     const told = `${atomName(now, at)} hears ${amounts} from ${from.join(", ")}`;
-    if (rounds === 0) return `${lead} ${told}.`;
     return `${round} ${told}${layer === "sum" ? ", once for each way it came" : ""}.`;
   }
   if (rounds === 0) return `Each atom knows only what it is. Press Step: it tells its neighbours.`;
