@@ -5,9 +5,12 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from torch import Tensor
 
 
 def in_an_address(value: Any) -> str:
+    if isinstance(value, Tensor):
+        value = value.tolist()
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) or not isinstance(value, Iterable):

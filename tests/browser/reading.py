@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 import torch
@@ -15,6 +16,12 @@ from course_lib.widgets.basis_explorer.basis_explorer import Curve
 from course_lib.widgets.kit.traits import Array, Ink
 
 NUMBER = re.compile(r"[−-]?\d+(?:\.\d+)?")
+QUANTITY = re.compile(r"([−-]?\d+(?:,\d{3})*)(\.\d+)?(?:·10(−?\d+))?(\s?%)?")
+# What a widget says, to the eye and to a screen reader.
+SAYS = """(el) => [el.querySelector(".cw").innerText,
+  ...[...el.querySelectorAll("[aria-label], [aria-valuetext]")]
+    .filter((it) => it.checkVisibility())
+    .flatMap((it) => [it.ariaLabel, it.ariaValueText])].join("\\n")"""
 # Exceptions of assertions, or of computations with an inconsistent state.
 MIXED = (
     *(AssertionError, AttributeError, ArithmeticError, LookupError, RuntimeError),
@@ -72,6 +79,24 @@ def agrees(text: str, expected: float | Tensor) -> bool:
     # Half a unit of the last digit, and room for float32 against float64 at a tie.
     room = 0.5 * 10**-digits + 2e-6
     return float(number[0].replace("−", "-")) == pytest.approx(float(expected), abs=room)
+
+
+def quantities(text: str) -> Iterator[tuple[float, float]]:
+    """The numbers in a text, each with half a unit of its last digit; 93 % is 0.93."""
+    for whole, decimals, power, percent in QUANTITY.findall(normalize("NFKC", text)):
+        unit = 10.0 ** int(power.replace("−", "-") or 0) / (100 if percent else 1)
+        number = float(whole.replace(",", "").replace("−", "-") + decimals)
+        yield number * unit, 0.5 * unit * 10.0 ** -len(decimals.lstrip("."))
+
+
+def unread(text: str, widget: Locator, address: str) -> list[float]:
+    """The numbers in a text that are neither in an address nor, to as many digits, in a widget."""
+    shown = [number for number, _ in quantities(f"{address}\n{widget.evaluate(SAYS)}")]
+    return [
+        said
+        for said, room in quantities(text)
+        if not any(abs(number - said) < 1.001 * room for number in shown)
+    ]
 
 
 def eventually(widget: Locator, assertion: Callable[[], None], *, seconds: float = 5) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import axe_playwright_python
 import pytest
@@ -16,7 +16,7 @@ from clock import observed
 from course_site import SITE, pages
 from gestures import CONTROLS, widgets
 from playwright.sync_api import Page, expect
-from reading import state_of
+from reading import state_of, unread
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 KILOBYTE = 1000
@@ -383,6 +383,10 @@ def test_a_page_without_scripts_describes_each_widget(site: Folder, open_page: C
         assert len(words.inner_text().split()) >= 8
 
 
+OUTSIDE_FORMULAS = """(link) => [...link.childNodes]
+  .filter((part) => !part.classList?.contains("math")).map((part) => part.textContent).join(" ")"""
+
+
 @of_every_page_with_widgets
 def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_sets_its_figure(
     site: Folder, open_page: Callable[..., Page], page_path: str
@@ -396,7 +400,7 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
         address = link.get_attribute("href")
         link.evaluate("(link) => link.click()")
         widget = page.locator(address.partition("?")[0])
-        assert page.evaluate("() => location.hash") == address
+        assert unquote(page.evaluate("() => location.hash")) == address
         # An address starts from the figure's first state, and must ask for a change.
         expect(widget).to_be_in_viewport()
         assert widget.get_by_role("alert").all_inner_texts() == []
@@ -404,3 +408,6 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
         for name, asked in parse_qsl(address.partition("?")[2]):
             assert is_in_an_address(state[name], asked), f"{address} leaves {name} {state[name]}"
         agrees_with_course_lib(widget)
+        # The numbers in a link are readings of the figure that it sets, or what it sets it to.
+        said = link.evaluate(OUTSIDE_FORMULAS)
+        assert unread(said, widget, address) == [], f"{address} does not show {said}"

@@ -385,7 +385,7 @@ export default liveFigure({
       name: "softmax-power",
       late: true,
       label: `order of the softmax, ${halfOf(intervals)} to ${intervals}:`,
-      text: number(softmax.power, 1),
+      text: number(softmax.power, 2),
     },
   ],
   says,

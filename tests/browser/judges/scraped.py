@@ -1,11 +1,10 @@
 """Common parts of scripts that read a picture, and of the numbers in its texts."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from in_the_page import assert_close
-from reading import agrees
+from reading import agrees, quantities
 from torch import Tensor
 
 Found = dict[str, Any]  # the state of a widget, or what a script found in its page
@@ -32,16 +31,9 @@ def scraper(body: str) -> str:
     return f"(el) => {{{LOOK}{body}}}"
 
 
-NUMBER_SAID = re.compile(r"(−?)(\d[\d,]*(?:\.\d+)?)(?:·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?")
-SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-
-
 def number_in(text: str) -> float:
-    """The first number of a text: 1,234 or −0.52 or 2.5·10⁻⁵."""
-    sign, digits, power = NUMBER_SAID.search(text).groups(default="0")
-    return float(
-        f"{sign.replace('−', '-')}{digits.replace(',', '')}e{power.translate(SUPERSCRIPTS)}"
-    )
+    """The first number of a text: 1,234 or −0.52 or 2.5·10⁻⁵; of 93 %, 93."""
+    return next(quantities(text.replace("%", "")))[0]
 
 
 def assert_said(texts: Sequence[str], numbers: Iterable[float | Tensor]) -> None:
