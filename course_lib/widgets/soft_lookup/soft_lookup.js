@@ -11,7 +11,7 @@ import { widget } from "../kit/widget.js";
 import { contourSegments, segmentPath } from "../maths/contour.js";
 import { clearest, placesAbout } from "../maths/labels.js";
 import { lookupScores, softLookup } from "../maths/lookup.js";
-import { clamp, smoothstep, upTo } from "../maths/numerics.js";
+import { clamp, dot, smoothstep, upTo } from "../maths/numerics.js";
 import { alongTour, stopsOf } from "../maths/tour.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
@@ -33,9 +33,8 @@ const [SECONDS_OF_A_WALK, SECONDS_OF_HEAT] = [6, 6];
 const [COLD, HOT] = [0.02, 6];
 /** How far its label keeps from a key and from the query, and how high it is. */
 const [KEY_RADIUS, QUERY_RADIUS, LABEL_SIZE, LABEL_HEIGHT] = [10, 14, 13, 17];
-// Mid-blue reads on a light and on a dark ground alike; its opacity is the looked-up value.
-const TINT = [40, 130, 200];
-const DEEPEST_TINT = 110;
+/** So that threads, lines and labels stand out from the colours of the plane. */
+const OPACITY = 85;
 /** @type {[string, string][]} */
 const SIMILARITIES = [
   ["distance", "distance"],
@@ -48,17 +47,18 @@ const BEAM = { height: 68, y: 32, left: 15, length: SIDE - 30, ball: 14 };
 
 const placed = (point) => point.map((part) => Number(clamp(part, -REACH, REACH).toFixed(3)));
 
-/** The looked-up value at every point of a grid over the plane, row by row from the top. */
-function valueField(keys, values, similarity, temperature) {
+/** What is looked up at every point of a grid over the plane, row by row from the top. */
+function lookedUp(keys, values, similarity, temperature) {
   const across = (i) => (i / (GRID - 1)) * SIDE;
-  return Float64Array.from({ length: GRID * GRID }, (_, i) => {
+  return upTo(GRID * GRID).map((i) => {
     const query = PLANE.toData([across(i % GRID), across(Math.floor(i / GRID))]);
-    return softLookup(query, keys, values, similarity, temperature).value;
+    return softLookup(query, keys, values, similarity, temperature);
   });
 }
 
 /** The lines along which the value stays the same, at equal steps between the extremes. */
-function isolines(field, lowest, highest) {
+function isolines(found, lowest, highest) {
+  const field = Float64Array.from(found, ({ value }) => value);
   const paths = Array.from({ length: LEVELS }, (_, level) => {
     const height = lowest + ((highest - lowest) * (level + 1)) / (LEVELS + 1);
     return segmentPath(contourSegments(field, GRID, GRID, height), SIDE / (GRID - 1), 0);
@@ -121,7 +121,7 @@ function derive(now, { memo }) {
   const { names, key_points, values, query, similarity, temperature } = now;
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const field = memo("field", [key_points, similarity, temperature], () =>
-    valueField(key_points, values, similarity, temperature),
+    lookedUp(key_points, values, similarity, temperature),
   );
   const found = softLookup(query, key_points, values, similarity, temperature);
   const known = [names, key_points, values, query, similarity, temperature];
@@ -139,12 +139,18 @@ function derive(now, { memo }) {
   };
 }
 
-/** The field as the pixels of an image: the larger the value, the deeper the tint. */
-function tint({ field, lowest, highest }) {
+/** As the pixels of an image, each key's colour in proportion to its weight. */
+function tint({ field, names }, { theme }) {
+  const colours = names.map((_, i) => theme.rgb(`series-${i % 6}`));
   const pixels = new ImageData(GRID, GRID);
-  field.forEach((value, i) => {
-    const share = highest > lowest ? (value - lowest) / (highest - lowest) : 0;
-    pixels.data.set([...TINT, DEEPEST_TINT * share], 4 * i);
+  field.forEach(({ weights }, i) => {
+    const mixed = [0, 1, 2].map((part) =>
+      dot(
+        weights,
+        colours.map((colour) => colour[part]),
+      ),
+    );
+    pixels.data.set([...mixed, OPACITY], 4 * i);
   });
   return pixels;
 }
@@ -209,7 +215,7 @@ function picture(now, ui) {
     if (event.target.closest(".cw-handle")) return;
     ui.set({ query: placed(PLANE.toData(pointIn(event.currentTarget, event))) });
   };
-  const paint = (context) => context.putImageData(tint(now), 0, 0);
+  const paint = (context) => context.putImageData(tint(now, ui), 0, 0);
   const cells = { width: GRID, height: GRID, inputs: [now.field], paint, cells: true };
   return html`<div class="cw-layers">
     <canvas aria-hidden="true" ${painted(ui, cells)}></canvas>
@@ -218,7 +224,7 @@ function picture(now, ui) {
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
       <mask id="${ui.id}-clear"><rect width=${SIDE} height=${SIDE} fill="white"></rect>
         ${now.key_points.map((key) => clearing(PLANE.toPixel(key)))}</mask>
-      <path fill="none" stroke="var(--cw-accent)" stroke-dasharray="1.5 3" opacity="0.8"
+      <path fill="none" stroke="var(--cw-muted)" stroke-dasharray="1.5 3" opacity="0.8"
         d=${now.lines} mask="url(#${ui.id}-clear)"></path>
       ${now.names.map((_, i) => link(now, i))} ${now.names.map((_, i) => keyHandle(now, ui, i))}
       ${queryHandle(now, ui)}
@@ -227,7 +233,7 @@ function picture(now, ui) {
 }
 
 /** The weights as balls on a beam, each at its value: the answer is where the beam balances. */
-function beam({ values, weights, value, lowest, highest }, ui) {
+function beam({ values, weights, value, lowest, highest }) {
   const { height, y, left, length, ball } = BEAM;
   const share = (v) => (highest > lowest ? (v - lowest) / (highest - lowest) : 0.5);
   const at = (v) => left + length * share(v);
@@ -240,12 +246,8 @@ function beam({ values, weights, value, lowest, highest }, ui) {
     svg`<path d="M${at(v)} ${y}v8" stroke=${series(i)} stroke-width="3"></path>`;
   const end = (v, x, anchor) => svg`<text x=${x} y=${y + 34} text-anchor=${anchor}
     class="cw-small">${number(v, 1)}</text>`;
-  const deep = (opacity) => `stop-color: rgb(${TINT}); stop-opacity: ${opacity / 255}`;
   return html`<svg viewBox="0 0 ${SIDE} ${height}" aria-hidden="true" class="cw-lookup-beam">
-    <defs><linearGradient id="${ui.id}-tint"><stop offset="0" style=${deep(0)}></stop>
-      <stop offset="1" style=${deep(DEEPEST_TINT)}></stop></linearGradient></defs>
-    <rect x=${left} y=${y} width=${length} height="8" fill="url(#${ui.id}-tint)"
-      stroke="var(--cw-edge)"></rect>
+    <rect x=${left} y=${y} width=${length} height="8" fill="none" stroke="var(--cw-edge)"></rect>
     ${values.map(mark)}${weights.map(weight)}
     <path class="cw-lookup-answer" fill="var(--cw-ink)" d="M${at(value)} ${y + 9}l7 13h-14z"></path>
     ${lowest < highest ? [end(lowest, left, "start"), end(highest, left + length, "end")] : nothing}
@@ -320,7 +322,7 @@ function view(now, ui) {
     <div class="cw-columns">
       <div>${picture(now, ui)}</div>
       <div>
-        ${beam(now, ui)}
+        ${beam(now)}
         <div>
           <p class="cw-readout">Answer: <strong>${answered(now.values, now.value)}</strong> ${now.unit}</p>
           <p class="cw-hint">${sharing(now.weights, (i) => now.names[i])}.</p>
@@ -332,8 +334,8 @@ function view(now, ui) {
 
 const HOW =
   "Drag the diamond or any key, or click in the plane. With the keyboard: Tab to it, then the arrow " +
-  "keys. The deeper the tint, the larger the answer; along a dotted line it stays the same. On the " +
-  "beam each weight lies at its value, and the beam balances at the answer, Σ weight × value.";
+  "keys. A place has the colours of the keys that a query there finds, by their weights; along a " +
+  "dotted line the answer stays the same. On the beam each weight lies at its value, and the beam balances at the answer, Σ weight × value.";
 
 function words({ names, weights, value, values, unit }) {
   const shares = names
