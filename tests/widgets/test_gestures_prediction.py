@@ -181,15 +181,16 @@ VEILED = ".guess-hides, .guess-waits"
 def lecture(open_page: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
     """Opens a page laid out as in the book: a question, text, a figure, and the next heading."""
     question, figure = (
-        f'<div class="cell"><div class="cell_output">{one.static_html()}</div></div>'
-        for one in (placed(), LiveFigure("root-d"))
+        f'<div class="cell {tag}"><div class="cell_output">{one.static_html()}</div></div>'
+        for one, tag in ((placed(), "tag_guess-covers-section"), (LiveFigure("root-d"), ""))
     )
     (tmp_path / "lecture.html").write_text(
         f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lecture</title></head>
-        <body><main><h1>lecture</h1>{question}
+        <body><main><h1>lecture</h1><section><h2>Question</h2>{question}
         <p id="try">Try it with <a href="#{FIGURE}?dimension=64">64 features</a>.</p>{figure}
         <div class="cell"><div class="cell_output" id="printed"><pre>1.88</pre></div></div>
         <p id="told">Told.</p><div class="math notranslate" id="formula">1 + 1 = 2</div>
+        <section><h3>More of it</h3><p id="below">Told again.</p></section></section>
         <h2>Next</h2><p id="later"><a href="#{FIGURE}?dimension=16">16</a></p></main></body></html>
         """,
         encoding="utf-8",
@@ -202,7 +203,7 @@ def test_hidden_content_is_inert_and_does_not_play(lecture: Callable[..., Page])
     show = page.get_by_role("button", name="Show me")
     turn(page, 1)
     assert not plays(page)
-    for name in ("#try", "#told", "#formula", f"#{FIGURE}", "#printed pre"):
+    for name in ("#try", "#told", "#formula", "#below", f"#{FIGURE}", "#printed pre"):
         assert page.locator(name).evaluate("(el) => el.inert"), name
     assert page.locator("#printed").get_attribute("class") == "cell_output guess-waits"
     assert not page.locator("#later").evaluate("(el) => el.inert")
@@ -212,7 +213,7 @@ def test_hidden_content_is_inert_and_does_not_play(lecture: Callable[..., Page])
     assert page.locator(f"[inert], {VEILED}").count() == 0
     page.get_by_role("button", name="Guess again").click()
     turn(page, 0.1)
-    assert page.locator(VEILED).count() == 5
+    assert page.locator(VEILED).count() == 6
 
 
 def test_hidden_content_can_be_shown_without_a_guess(lecture: Callable[..., Page]):

@@ -208,16 +208,27 @@ function whenSeen(el) {
 const READ = "p, ul, ol, dl, div.math, .pst-scrollable-table-container, .proof";
 const QUESTION = ".cw-host[data-widget=Prediction]";
 
-/**
- * What comes after a question, up to the next heading or question: text, formulas, tables, claims and
- * all that cells print or draw, of which each would tell the answer. Over what a cell shows stands a fog.
- */
-function* after(cell) {
-  let next = cell?.nextElementSibling;
+/** What stands below a cell or a heading, up to the next heading or question. */
+function* below(it) {
+  let next = it?.nextElementSibling;
   while (next && !next.matches("section, h1, h2, h3, h4") && !next.querySelector(QUESTION)) {
     for (const part of next.querySelectorAll(".cell_output")) yield { part, fogged: true };
     if (next.matches(READ)) yield { part: next, fogged: false };
     next = next.nextElementSibling;
+  }
+}
+
+/**
+ * What comes after a question, up to the next heading or question: text, formulas, tables, claims and
+ * all that cells print or draw, of which each would tell the answer. With the tag
+ * `guess-covers-section` that of later subsections too. Over what a cell shows stands a fog.
+ */
+function* after(cell) {
+  yield* below(cell);
+  if (!cell?.matches(".tag_guess-covers-section")) return;
+  for (const heading of cell.closest("section:has(> h2)").querySelectorAll("h3")) {
+    if (cell.compareDocumentPosition(heading) & Node.DOCUMENT_POSITION_FOLLOWING)
+      yield* below(heading);
   }
 }
 
@@ -343,7 +354,8 @@ function remember(model, el) {
       ? { truth: truthOf(state), off: verdict(state)[1], hit, answer, ...drawnOf(state) }
       : {};
     const any = guess.length || revealed;
-    keep(question, any ? { guess, unit, revealed, said: saidOf(state), ...told } : null);
+    const order = [...document.querySelectorAll(QUESTION)].indexOf(el);
+    keep(question, any ? { order, guess, unit, revealed, said: saidOf(state), ...told } : null);
   };
   const events = ["change:guess", "change:revealed"];
   for (const event of events) model.on(event, note);
