@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import nbformat
 import yaml
+from captions import with_captions
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from still_figures import with_captions
 
 MINUTES = re.compile(r"\btakes about (\d+) minutes")
 MENTION = re.compile(r"\b[Ll]ectures?[ \n]\d+(?:(?:, | and | or | to |–)\d+)*")

@@ -15,6 +15,7 @@ import minify
 from code_lines import with_hanging_lines
 from depends_on import everything
 from docutils import nodes
+from sphinx import search
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -86,6 +87,17 @@ def mend_page(
     context["body"] = body
 
 
+class ProseCollector(search.WordCollector):
+    """Leave code out of the index of the search: each lecture imports what another one teaches."""
+
+    def dispatch_visit(self, node: nodes.Node) -> None:
+        """Collect the words of a node."""
+        first_line = isinstance(node, nodes.literal) and "first-line" in node["classes"]
+        if first_line or isinstance(node, nodes.literal_block):
+            raise nodes.SkipNode
+        super().dispatch_visit(node)
+
+
 def write_small(app: Sphinx) -> None:
     """Drop the spaces, quotes and end tags that browsers do not need from every page."""
     if app.builder.format != "html":
@@ -119,7 +131,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     written = everything(REPOSITORY, "course_lib") + everything(
         source,
         *("book/_static", "book/root", f"{here}/folds.py", f"{here}/course_map.py"),
-        *(f"{here}/code_lines.py", f"{here}/still_figures.py", f"{here}/downloads.py"),
+        *(f"{here}/code_lines.py", f"{here}/captions.py", f"{here}/downloads.py"),
     )
     app.add_config_value("pages_written_with", written, "html")
     app.setup_extension("lecture_outputs")
@@ -129,6 +141,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("slides")
     register_plugin("sphinxcontrib.bibtex.style.referencing", "round_author_year", RoundAuthorYear)
     app.add_transform(LinksToFigures)
+    search.WordCollector = ProseCollector
     app.connect("builder-inited", write_small)
     app.connect("build-finished", leave_out_unused_mathjax)
     app.connect("html-page-context", mend_page, priority=900)

@@ -1,14 +1,15 @@
-"""A lecture's number and minutes, the links between lectures, the captions of still figures."""
+"""A lecture's number and minutes, the links between lectures, the captions of figures."""
 
 import re
 
 import nbformat
 import pytest
+from captions import caption_of, with_captions
 from code_lines import with_hanging_lines
 from course_map import Lecture, lectures, linked, plan, with_minutes
-from still_figures import caption_of, with_captions
 
 from course_lib.support import figures
+from course_lib.widgets import LiveFigure, Prediction, SoftLookup
 
 
 @pytest.fixture
@@ -79,9 +80,16 @@ def test_figures_are_numbered_and_their_letters_can_be_read(monkeypatch):
     monkeypatch.setattr(figures, "display", lambda piece: shown.append(piece.data))
     for words in ("A curve.", "Left: nothing."):
         figures.show(figures.new(width=7.0)[0], alt=words)
-    page = with_captions("".join(shown), 7)
+    question = Prediction.place("How much?", truth=1, between=(0, 2), answer="One.")
+    lookup = SoftLookup(["a", "b"], [[0, 0], [1, 1]], [0, 1])
+    live = [it.static_html() for it in (question, lookup, LiveFigure("root-d"))]
+    page = with_captions("".join([shown[0], *live, shown[1]]), 7)
     assert "<figcaption><b>Figure 7.1</b> A curve.</figcaption>" in page
-    assert "<figcaption><b>Figure 7.2</b></figcaption>" in page
+    assert re.findall('<p class="figcaption"><b>(.*?)</b> (.*?)</p>', page) == [
+        ("Figure 7.2", "Soft lookup: drag the query among the keys."),
+        ("Figure 7.3", "Why divide by √d?"),
+    ]
+    assert "<figcaption><b>Figure 7.4</b></figcaption>" in page
     # Its ticks have 12 points at 504 points of width.
     assert page.count("max-width:504pt;min-width:420px") == 2
     assert page.count('role="img"') == 2

@@ -155,7 +155,7 @@ FIGURES = {
         },
     ),
     "error-of-blends": Figure(
-        title="How far off are hats and a softmax, as nodes come closer?",
+        title="The errors of hats and of a softmax, as nodes come closer",
         shows=(
             "A function and what hats and a softmax make of its values at even nodes, a few of "
             "them enlarged. Beside it, on logarithmic axes, the largest error of either against "

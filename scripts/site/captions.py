@@ -1,16 +1,21 @@
-"""Number still figures, add captions, and keep them large enough to read."""
+"""Number figures and add captions; keep still ones large enough to read."""
 
 import html
+import json
 import math
 import re
-from itertools import accumulate
+from itertools import accumulate, count
+
+from course_lib.widgets.kit.modules import HERE
+from course_lib.widgets.kit.page import PIECE
 
 SMALLEST = 10
 """The least size of letters in pixels; a figure that gets too wide scrolls."""
 
 FIGURE = re.compile(
-    r'<figure class="(?P<kind>single|side-by-side)" role="img" aria-label="(?P<alt>[^"]*)"'
-    r"(?P<style>[^>]*)>(?P<drawing><svg.*?</svg>)\s*</figure>",
+    r'<figure class="(?P<layout>single|side-by-side)" role="img" aria-label="(?P<alt>[^"]*)"'
+    r"(?P<style>[^>]*)>(?P<drawing><svg.*?</svg>)\s*</figure>"
+    rf"|{PIECE.pattern}",
     re.DOTALL,
 )
 WIDTH = re.compile(r"width:100%;max-width:(?P<points>[\d.]+)pt")
@@ -23,21 +28,28 @@ EXPONENT = 0.85
 """The size of exponents relative to the base; Matplotlib's 0.7 is too small."""
 # "Left: …" describes a part of a figure, and is no caption of the whole.
 PART = re.compile(r"(?:Left|Above)\b")
-FIRST_WORDS = re.compile(r"(?<=[.?!])\s|[:;]\s")
+SENTENCE_END = re.compile(r"(?<=[.?!])\s")
+FIRST_WORDS = re.compile(rf"{SENTENCE_END.pattern}|[:;]\s")
+LABEL = re.compile(r'widget\(\{\n  label: "(.*)",')
 
 
 def with_captions(body: str, lecture: int) -> str:
-    """Number the still figures of a page, each with the first words of its description."""
-    number = 0
+    """Number the still and live figures of a page, and add captions. A question is no figure."""
+    number = count(1)
+
+    def caption(words: str) -> str:
+        return f"<b>Figure {lecture}.{next(number)}</b> {words}".strip()
 
     def captioned(figure: re.Match[str]) -> str:
-        nonlocal number
-        number += 1
-        caption = f"<b>Figure {lecture}.{number}</b> {caption_of(figure['alt'])}".strip()
+        if figure["kind"] == "Prediction":
+            return figure[0]
+        if figure["kind"]:
+            return f'{figure[0]}<p class="figcaption">{caption(title_of(figure))}</p>'
         return (
-            f'<figure class="{figure["kind"]}"{figure["style"]}>'
+            f'<figure class="{figure["layout"]}"{figure["style"]}>'
             f'<div class="drawing" role="img" aria-label="{figure["alt"]}">'
-            f"{legible(figure['drawing'])}</div><figcaption>{caption}</figcaption></figure>"
+            f"{legible(figure['drawing'])}</div>"
+            f"<figcaption>{caption(caption_of(figure['alt']))}</figcaption></figure>"
         )
 
     return FIGURE.sub(captioned, body)
@@ -49,6 +61,17 @@ def caption_of(description: str) -> str:
         return ""
     first = FIRST_WORDS.split(html.unescape(description), maxsplit=1)[0]
     return html.escape(f"{first.rstrip('.')}.")
+
+
+def title_of(figure: re.Match[str]) -> str:
+    """What a live figure is called: by its module, else by the first sentence of its description.
+
+    What else its description says may change in the reader's hand.
+    """
+    module = HERE / json.loads(figure["payload"])["module"]
+    if label := LABEL.search(module.read_text(encoding="utf-8")):
+        return label[1] if label[1].endswith("?") else f"{label[1]}."
+    return SENTENCE_END.split(figure["words"][len("<p>") : -len("</p>")], maxsplit=1)[0]
 
 
 def legible(drawing: str) -> str:
