@@ -5,7 +5,9 @@ if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined
 
 // A notebook is for saving, not for reading as text in a tab.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const link of document.querySelectorAll("a.btn-download-source-button, a.btn-download-library-button")) {
+  for (const link of document.querySelectorAll(
+    "a.btn-download-source-button, a.btn-download-library-button",
+  )) {
     link.download = "";
     link.removeAttribute("target");
   }
@@ -148,7 +150,8 @@ const WIDE =
 const FEW = 6; // pixels: a drawing that lacks fewer is drawn smaller instead, and its letters stay legible
 /** The pixels that a box lacks. A drawing says how wide it must be: measured, it would depend on the answer. */
 function lack(box) {
-  const least = box.matches(".drawing") && Number.parseFloat(box.querySelector("svg")?.style.minWidth);
+  const least =
+    box.matches(".drawing") && Number.parseFloat(box.querySelector("svg")?.style.minWidth);
   return (least || box.scrollWidth) - box.clientWidth;
 }
 function measure(boxes) {
@@ -170,6 +173,46 @@ window.addEventListener("load", async () => {
   for (const box of document.querySelectorAll(WIDE)) watchWidth.observe(box);
 });
 
+// What else a term is called than in this course, each also with an s at its end.
+const ALSO_CALLED = {
+  "residual connection": "skip connection|shortcut connection",
+  "self-attention": "intra attention",
+  "many heads": "multi head attention|multi headed attention|MHA",
+  "grouped-query": "GQA",
+  "multi-query": "MQA",
+  sinusoids: "positional encoding|position encoding|positional embedding|position embedding",
+  "graph attention": "GAT",
+  "graph convolution": "GCN",
+  "graph networks": "GNN|graph neural network",
+  "message passing": "MPNN",
+  "over-smoothing": "oversmoothing",
+  "Störmer–Verlet": "leapfrog|velocity Verlet",
+  "symplectic Euler": "semi implicit Euler",
+  "Runge–Kutta 4": "RK4",
+  "modified energy": "shadow Hamiltonian|modified Hamiltonian",
+  "KV cache": "key value cache",
+  "byte-pair encoding": "BPE",
+  "layer norm": "layer normali[sz]ation",
+  MLP: "feed forward network|feed forward|FFN",
+  "mixture of experts": "MoE",
+  "back through time": "backpropagation through time|BPTT",
+  "it vanishes, or it explodes": "(?:vanishing|exploding) gradient",
+  "parallel scan": "prefix sum",
+  reparameterisation: "reparametri[sz]ation trick|reparameteri[sz]ation trick",
+  "evidence lower bound": "variational lower bound",
+  "importance-weighted": "IWAE",
+  "fine-tuning": "transfer learning",
+  "masked modelling": "self supervised learning|self supervised",
+};
+function asCalledHere(text) {
+  let named = text;
+  for (const [term, others] of Object.entries(ALSO_CALLED)) {
+    const other = `(?<!\\p{L})(?:${others.replaceAll(" ", "[ -]?")})s?(?!\\p{L})`;
+    named = named.replace(new RegExp(other, "giu"), term);
+  }
+  return named;
+}
+
 // Of the pages that say what is sought about as often as any, the earliest lecture comes first. The
 // index knows which pages hold a word; how often, the pages tell, and a page opened from a file may
 // not ask them. A result carries what was sought to its page.
@@ -182,19 +225,23 @@ document.addEventListener("DOMContentLoaded", () => {
     const lecture = /^lectures\/(\d+)/.exec(page);
     return score + (told.has(page) ? 30 : 0) + (lecture ? 1 - Number(lecture[1]) / 100 : 0);
   };
+  const asked = new URLSearchParams(location.search).get("q") ?? "";
+  const sought = asCalledHere(asked);
+  const phrase = phraseOf(sought);
   const { query } = Search;
-  Search.query = async (text) => {
-    const phrase = wordsOf(text)?.join(BETWEEN_WORDS);
+  Search.query = async () => {
+    if (sought !== asked) Search.status.before(made("p", "", `This course calls it “${sought}”.`));
     if (phrase && DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) {
-      const found = Search._performSearch(...Search._parseQuery(text));
+      const found = Search._performSearch(...Search._parseQuery(sought));
       const pages = [...new Set(found.map(([page]) => page))];
       const counts = await Promise.all(pages.map((page) => countIn(`${page}.html`, phrase)));
       const enough = Math.max(1, SHARE_OF_MOST * Math.max(...counts));
       pages.forEach((page, i) => counts[i] >= enough && told.add(page));
     }
-    query(text);
+    query(sought);
   };
-  const sought = new URLSearchParams(location.search).get("q") ?? "";
+  Search.makeSearchSummary = (page, words, anchor) =>
+    made("p", "context", excerpt(proseOf(page, anchor), [phrase, ...words]));
   new MutationObserver(() => {
     for (const link of results.querySelectorAll("li > a:not([href*='?'])")) {
       const [page, section] = link.getAttribute("href").split("#");
@@ -203,6 +250,36 @@ document.addEventListener("DOMContentLoaded", () => {
   }).observe(results, { childList: true, subtree: true });
 });
 
+/** The sentences of a page, or of a part of it: no code, no figure, and of formulas only letters. */
+function proseOf(html, anchor) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const article = page.querySelector(anchor || "article") ?? page.querySelector("article");
+  for (const other of article.querySelectorAll(
+    "script, style, svg, pre, .cw-host, .headerlink, .fold > summary, .ways-on",
+  ))
+    other.remove();
+  for (const formula of article.querySelectorAll(".math")) {
+    const text = formula.textContent.slice(2, -2).trim();
+    formula.textContent = /[\\{}]/.test(text) ? "…" : text;
+  }
+  for (const block of article.querySelectorAll("p, div, li, dt, dd, td, th, h1, h2, h3, h4"))
+    block.append(" ");
+  return article.textContent.replace(/\s+/g, " ");
+}
+
+/** What a text says about the first of some patterns that it has, from the beginning of a sentence. */
+function excerpt(text, patterns) {
+  const [BEFORE, LENGTH] = [160, 260];
+  const at =
+    patterns
+      .map((it) => text.search(new RegExp(`${WORD_BEGINS}${it}`, "iu")))
+      .find((i) => i >= 0) ?? 0;
+  const [sentence] = /(?:(?![.?!] ).)*$/u.exec(text.slice(Math.max(0, at - BEFORE), at));
+  const begin = at - sentence.length;
+  const said = text.slice(begin, begin + LENGTH).replace(/^[.?!] /, "");
+  return `${said.slice(0, said.lastIndexOf(" "))} …`;
+}
+
 // Sphinx would cut each word that is sought out of its text, and no phrase would be found.
 try {
   localStorage.removeItem("sphinx_highlight_terms");
@@ -210,8 +287,9 @@ try {
   // A page opened from a file may not be allowed to look.
 }
 
-const BETWEEN_WORDS = "[^\\p{L}\\p{N}]{1,3}";
-const wordsOf = (text) => text?.match(/[\p{L}\p{N}]+/gu);
+const WORD_BEGINS = "(?<![\\p{L}\\p{N}])";
+const wordsOf = (text) => text?.match(/[\p{L}\p{N}]+/gu) ?? [];
+const phraseOf = (text) => wordsOf(text).join("[^\\p{L}\\p{N}]{1,3}");
 
 async function countIn(address, pattern) {
   try {
@@ -223,10 +301,10 @@ async function countIn(address, pattern) {
   }
 }
 
-function matches(within, pattern) {
-  const sought = new RegExp(pattern, "giu");
+function matches(within, pattern, but = ", pre, .first-line") {
+  const sought = new RegExp(WORD_BEGINS + pattern, "giu");
   const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT, (text) =>
-    text.parentElement.closest("script, style, mjx-container, .cw-host")
+    text.parentElement.closest(`script, style, mjx-container, .cw-host${but}`)
       ? NodeFilter.FILTER_REJECT
       : NodeFilter.FILTER_ACCEPT,
   );
@@ -243,14 +321,15 @@ function matches(within, pattern) {
 }
 
 window.addEventListener("load", async () => {
-  const words = wordsOf(new URLSearchParams(location.search).get("sought"));
+  const sought = new URLSearchParams(location.search).get("sought");
   const section = location.hash && document.getElementById(location.hash.slice(1));
   const article = section || document.querySelector("article");
-  if (!words || !article) return;
+  if (!sought || !article) return;
   await window.MathJax?.startup?.promise;
-  const phrases = matches(article, words.join(BETWEEN_WORDS));
-  const ranges = phrases.length ? phrases : matches(article, words.join("|"));
-  if (ranges.length === 0) return;
+  const patterns = [phraseOf(sought), `(?:${wordsOf(sought).join("|")})`];
+  const found = patterns.flatMap((it) => [matches(article, it), matches(article, it, "")]);
+  const ranges = found.find(({ length }) => length);
+  if (!ranges) return;
   if (window.Highlight) CSS.highlights.set("sought", new Highlight(...ranges));
   const [first] = ranges;
   let fold = first.startContainer.parentElement.closest("details");

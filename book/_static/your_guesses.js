@@ -126,6 +126,8 @@
   }
 
   const numberOf = (page) => Number(/^lectures\/(\d+)_/.exec(page)?.[1] ?? 0);
+  /** As in the course: by lecture, then by place on its page. */
+  const inOrder = (a, b) => numberOf(a.page) - numberOf(b.page) || a.order - b.order;
 
   /** All compared guesses on one line, from the truth on the left as far as they were off. */
   function nearness(records) {
@@ -212,7 +214,7 @@
 
   function show() {
     const keys = kept();
-    const records = (keys ?? []).flatMap(record);
+    const records = (keys ?? []).flatMap(record).sort(inOrder);
     if (!records.length) {
       const why = keys ? "You have not guessed yet." : "This browser keeps nothing for this page.";
       home.replaceChildren(element("p", { textContent: why }), ...waiting([]));

@@ -198,26 +198,50 @@ def test_the_root_leads_to_the_first_page(site: Folder, open_page: Callable[...,
     assert page.locator("main h1:visible").first.inner_text().startswith("Attention")
 
 
-def test_the_search_finds_the_right_lecture_and_links_to_the_phrase(
+def test_the_search_finds_the_right_lecture_and_links_to_the_phrase_in_its_prose(
     site: Folder, open_page: Callable[..., Page]
 ):
     page = open_page(site.url("search.html"), formulas=False)
-    for sought, lectures in SOUGHT.items():
+    for sought, (lecture, phrase) in SOUGHT.items():
         page.goto(site.url(f"search.html?q={sought}"))
-        first = page.locator("#search-results li > a").first
-        expect(first).to_have_attribute("href", re.compile(rf"lectures/({lectures})_"))
-        first.click()
+        first = page.locator("#search-results li").first
+        expect(first.locator("a")).to_have_attribute("href", re.compile(rf"lectures/{lecture}_"))
+        excerpt = first.locator(".context").inner_text()
+        assert re.search(phrase.replace(" ", r"\s"), excerpt, re.IGNORECASE), excerpt
+        assert "import " not in excerpt
+        first.locator("a").click()
         page.wait_for_function("() => CSS.highlights.get('sought')?.size > 0")
         observed(page)
-        text, top = page.evaluate(FIRST_MATCH)
-        assert text.lower() == sought.lower()
+        text, within, top = page.evaluate(FIRST_MATCH)
+        assert text.lower() == phrase.lower()
+        assert within == "prose"
         assert 0.05 < top < 0.95
 
 
-SOUGHT = {"softmax": "01", "LSTM": "04", "Störmer": "11", "induction head": "02"}
+def test_what_the_search_takes_for_a_term_stands_in_a_lecture(
+    site: Folder, open_page: Callable[..., Page]
+):
+    texts = [(SITE / path).read_text(encoding="utf-8") for path in LECTURES]
+    for term in open_page(site.url("search.html"), formulas=False).evaluate(
+        "() => Object.keys(ALSO_CALLED)"
+    ):
+        words = r"\W{1,3}".join(re.findall(r"\w+", term))
+        assert any(re.search(rf"\b{words}", text, re.IGNORECASE) for text in texts), term
+
+
+SOUGHT = {
+    "softmax": ("01", "softmax"),
+    "LSTM": ("04", "LSTM"),
+    "induction head": ("02", "induction head"),
+    "dropout": ("03", "dropout"),
+    "GAT": ("08", "graph attention"),
+    "skip connections": ("06", "residual connection"),
+    "leapfrog": ("11", "Störmer–Verlet"),
+}
 FIRST_MATCH = """() => {
   const [first] = CSS.highlights.get("sought");
-  return [first.toString(), first.getBoundingClientRect().top / innerHeight];
+  const within = first.startContainer.parentElement.closest("pre, summary") ? "code" : "prose";
+  return [first.toString(), within, first.getBoundingClientRect().top / innerHeight];
 }"""
 
 
@@ -331,10 +355,8 @@ def test_a_lecture_shows_its_number_and_minutes_and_links_to_its_neighbours(
 SOLUTIONS = "article details.fold.solution"
 OPENING_OUT_OF_SIGHT = """() => {
   scrollTo({ top: 0, behavior: "instant" });
-  const [figure, fold] = ["output", "fold"].map((name) => {
-    const found = document.querySelector(`article .cell .${name}, article .cell > .${name}`);
-    return found.getBoundingClientRect();
-  });
+  const [figure, fold] = [".cw-host", ".fold"].map((name) =>
+    document.querySelector(`article .cell ${name}`).getBoundingClientRect());
   const begins = figure.top < innerHeight / 2;
   const shows = innerHeight - figure.top > 0.6 * figure.height;
   return begins && shows && fold.top >= figure.bottom ? [] : [figure, fold];
@@ -381,6 +403,8 @@ def test_a_page_without_scripts_describes_each_widget(site: Folder, open_page: C
         words = widget.locator("p")
         assert words.is_visible()
         assert len(words.inner_text().split()) >= 8
+    answer = page.locator(".cell:has([data-widget=Prediction]) ~ p").first
+    expect(answer).to_have_css("filter", "none")
 
 
 OUTSIDE_FORMULAS = """(link) => [...link.childNodes]

@@ -41,6 +41,15 @@ PRESSED = """() => [...document.querySelectorAll("article :is(button, select, in
   .map((e) => e.outerHTML.slice(0, 200))"""
 ASKED = """() => [...document.querySelectorAll(".cw-host[data-widget=Prediction]")]
   .map((e) => e.courseModel).filter((it) => !it.get("revealed")).map((it) => it.get("answer"))"""
+# Code that goes to the next sheet as a whole.
+UNBROKEN = """() => [...document.querySelectorAll(
+    "article pre:not(.cw-host *, .proof *, .exercise *)")].filter((e) => {
+    for (let at = e; !at.matches("article"); at = at.parentElement) {
+      const { overflowY, breakInside, display } = getComputedStyle(at);
+      if (overflowY !== "visible" || breakInside !== "auto" || display === "flex") return true;
+    }
+    return false;
+  }).map((e) => e.parentElement.outerHTML.slice(0, 200))"""
 CONTENTS = """() => [...document.querySelectorAll("article details > :not(summary)")]
   .map((e) => e.checkVisibility())"""
 STRUCTURE = """() => [...document.querySelectorAll("article *:not(.cw-host *)")]
@@ -62,6 +71,7 @@ def test_on_paper_a_page_is_whole_and_light_and_has_no_buttons(
     assert page.locator("article details:not([open], .cw-host *)").count() == 0
     assert page.evaluate(CUT, WIDTH) == []
     assert page.evaluate(PRESSED) == []
+    assert page.evaluate(UNBROKEN) == []
     answers = page.locator("article .appendix").all_text_contents()
     for answer in page.evaluate(ASKED):
         assert answer in answers[0]
