@@ -355,9 +355,9 @@ def test_a_lecture_shows_its_number_and_minutes_and_links_to_its_neighbours(
 SOLUTIONS = "article details.fold.solution"
 OPENING_OUT_OF_SIGHT = """() => {
   scrollTo({ top: 0, behavior: "instant" });
-  const [figure, fold] = [".cw-host", ".fold"].map((name) =>
+  const [output, figure, fold] = [".output", ".cw-host", ".fold"].map((name) =>
     document.querySelector(`article .cell ${name}`).getBoundingClientRect());
-  const begins = figure.top < innerHeight / 2;
+  const begins = output.top < innerHeight / 2;
   const shows = innerHeight - figure.top > 0.6 * figure.height;
   return begins && shows && fold.top >= figure.bottom ? [] : [figure, fold];
 }"""
