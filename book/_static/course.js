@@ -230,7 +230,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const phrase = phraseOf(sought);
   const { query } = Search;
   Search.query = async () => {
-    if (sought !== asked) Search.status.before(made("p", "", `This course calls it “${sought}”.`));
+    if (sought !== asked) Search.status.after(made("p", "", `This course calls it “${sought}”.`));
     if (phrase && DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY) {
       const found = Search._performSearch(...Search._parseQuery(sought));
       const pages = [...new Set(found.map(([page]) => page))];

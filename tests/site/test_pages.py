@@ -350,6 +350,8 @@ def test_a_lecture_shows_its_number_and_minutes_and_links_to_its_neighbours(
     assert f"{minutes} min" in entry.text_content()
     assert line.locator("a").count() == 2
     assert line.bounding_box()["y"] < 300
+    page.locator(".btn-fullscreen-button").click()
+    expect(entry).to_be_hidden()
 
 
 SOLUTIONS = "article details.fold.solution"
