@@ -1,4 +1,4 @@
-"""The look of a widget: texts that are too faint, and parts outside its frame."""
+"""The look of a widget: texts too faint or too small, and parts outside its frame."""
 
 # WCAG 2.2, criterion 1.4.3, with colours blended as in axe-core: all backgrounds of a text, and
 # all opacities. The background of an SVG text is its halo, or else the widget's paper; numbers in
@@ -67,3 +67,17 @@ SPILLED = """(el) => {
     return out && e.checkVisibility() && !e.closest(".cw-announcer, defs") && !cut(e);
   }).map((e) => e.outerHTML.slice(0, 200));
 }"""
+
+# Of live figures, in pixels of the window, and of drawings, which may have 10; except exponents.
+SMALL_LETTERS = """(least) => [...document.querySelectorAll(
+    ":is(figure svg, .cw) :is(text, tspan), .cw :not(svg *, .cw-announcer, option, sub, sup)")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()))
+  .filter((e) => e.checkVisibility())
+  .filter((e) => {
+    const place = e.getScreenCTM?.();
+    const scale = place ? Math.sqrt(Math.abs(place.a * place.d - place.b * place.c))
+      : e.currentCSSZoom;
+    const bound = e.closest(".cw") ? least : e.closest(".drawing.smaller") ? 9.8 : 10;
+    return parseFloat(getComputedStyle(e).fontSize) * scale < bound - 0.1;
+  })
+  .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""

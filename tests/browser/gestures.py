@@ -308,8 +308,8 @@ def operate_every_control(widget: Locator, hand: Hand, controls: str = CONTROLS)
 
     Fails if a control never appears. The ``controls`` are all, or those that we draw.
     """
-    # Without Reset, which would hide revealed controls, and folds, which change no state.
-    left_out = ":not([type=radio], .cw-reset, summary, [data-course-touched])"
+    # Without Reset, which would hide revealed controls, and what changes no state.
+    left_out = ":not([type=radio], .cw-foot > *, summary, [data-course-touched])"
     untouched = widget.locator(f":is({controls}){left_out}")
     touches = itertools.count()
 

@@ -27,7 +27,7 @@ MARK_FIRST_CONTROL = """(el) => {
   const all = (kind) => [...el.querySelectorAll(kind)];
   const [first] = [
     ...all("input:not([type=radio]), select, [tabindex='0']:not(button)"),
-    ...all("button:not(.cw-reset)"),
+    ...all("button:not(.cw-foot > *)"),
   ].filter((e) => e.checkVisibility() && !e.disabled);
   first?.setAttribute("data-course-first", "");
 }"""

@@ -10,7 +10,7 @@ import axe_playwright_python
 import pytest
 from addresses import is_in_an_address
 from agreement import agrees_with_course_lib
-from appearance import FAINT_TEXTS, SPILLED
+from appearance import FAINT_TEXTS, SMALL_LETTERS, SPILLED
 from browser_fixtures import Folder
 from clock import observed
 from course_site import SITE, pages
@@ -93,7 +93,7 @@ def test_a_page_on_a_wide_screen_in_light_and_dark(
         "too heavy": overweight(site, page, page_path),
         "opening figure higher than 600 px": page.evaluate(TOO_HIGH, [600, 1]),
         "marks in another style than the figure's": page.evaluate(OVERRULED),
-        "small letters": page.evaluate(SMALL_LETTERS),
+        "small letters": page.evaluate(SMALL_LETTERS, 12),
     }
     if page_path in LECTURES and page.locator("article .cell").count():
         page.set_viewport_size({"width": 1366, "height": 768})
@@ -136,7 +136,7 @@ def test_a_page_on_a_telephone(site: Folder, open_page: Callable[..., Page], pag
     found |= {
         "formulas in a line": page.evaluate(FORMULAS_CUT_OR_APART),
         "cut code": page.evaluate(CODE_CUT),
-        "small letters": page.evaluate(SMALL_LETTERS),
+        "small letters": page.evaluate(SMALL_LETTERS, 10),
         "titles of solutions": page.locator(SOLUTIONS).evaluate_all(BAD_TITLES),
         "scrolls and does not say so": page.evaluate(SILENT_SCROLLERS),
     }
@@ -261,19 +261,6 @@ CODE_CUT = """() => [...document.querySelectorAll(
     "article :is(.cell_input, .library-source, .highlight-python) pre")]
   .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.textContent)"""
-
-# Of drawings and live figures, except exponents.
-SMALL_LETTERS = """() => [...document.querySelectorAll(
-    "article :is(figure svg, .cw) :is(text, tspan), .cw :not(svg *, .cw-announcer, option)")]
-  .filter((e) => [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()))
-  .filter((e) => e.checkVisibility())
-  .filter((e) => {
-    const place = e.getScreenCTM?.();
-    const scale = place ? Math.sqrt(Math.abs(place.a * place.d - place.b * place.c)) : 1;
-    const least = e.closest(".drawing.smaller") ? 9.8 : 9.99;
-    return parseFloat(getComputedStyle(e).fontSize) * scale < least;
-  })
-  .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""
 
 OPEN_FOLDS = """() => {
   for (const fold of document.querySelectorAll("article details")) fold.open = true;

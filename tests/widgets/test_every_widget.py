@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from addresses import go_to, query_of
 from agreement import agrees_with_course_lib
-from appearance import FAINT_TEXTS, SPILLED
+from appearance import FAINT_TEXTS, SMALL_LETTERS, SPILLED
 from browser_fixtures import all_alive
 from clock import frames_asked, observed, rests, turn
 from gestures import (
@@ -18,6 +18,7 @@ from gestures import (
     Mouse,
     operate_every_control,
     snapshot,
+    usable,
     widgets,
 )
 from matplotlib.image import imread
@@ -253,6 +254,45 @@ new MutationObserver((_, observer) => {
   document.documentElement.dataset.theme = "dark";
 }).observe(document, { childList: true });
 """
+
+
+# How far the figure, and what is in it, are from filling the window beside its scroll bar.
+BEYOND = """(e) => {
+  const [wide, box] = [document.documentElement.getBoundingClientRect(), e.getBoundingClientRect()];
+  return [box.width - wide.width, box.height - innerHeight,
+    e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight];
+}"""
+# Where all stands, and what has the focus.
+STANDS = """(el) => {
+  const boxes = [el, ...el.querySelectorAll("*"), ...document.querySelectorAll("body > *")]
+    .map((e) => e.getBoundingClientRect().toJSON());
+  return JSON.stringify([scrollY, document.activeElement.className, boxes]);
+}"""
+
+
+@of_every_kind
+def test_enlarged_it_fills_the_window_in_large_letters_reacts_and_gives_the_page_back(
+    alone: Alone, kind: str
+):
+    widget = alone(for_a_hand(kind), width=1920, height=1080, reduced_motion=True, below=HIGH)
+    page, figure = widget.page, widget.locator(".cw")
+    widget.get_by_role("button", name="Enlarge").focus()
+    observed(page)
+    before = widget.evaluate(STANDS)
+    page.keyboard.press("f")
+    observed(page)
+    expect(widget.get_by_role("button", name="Close")).to_be_focused()
+    assert figure.evaluate(BEYOND) == [0, 0, 0, 0]
+    assert page.evaluate(SMALL_LETTERS, 20) == []
+    page.keyboard.press("Escape")
+    observed(page)
+    assert widget.evaluate(STANDS) == before
+    page.keyboard.press("f")
+    drawn = filter(usable, figure.locator(f"{DRAWN}, input:not([type=radio]), select").all())
+    Mouse(page).operate(widget, next(drawn))
+
+
+HIGH = '<div style="height: 400vh"></div>'
 
 
 # Animations longer than a hundredth of a second: the theme shortens all to less.

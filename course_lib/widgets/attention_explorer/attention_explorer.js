@@ -185,7 +185,7 @@ function tokenRow(now, ui) {
   const last = now.tokens.length - 1;
   /** The query or the key of a context under a point. */
   const at = (event) => {
-    const [x] = pointIn(event.currentTarget.ownerSVGElement, event);
+    const [x] = pointIn(event);
     const place = Math.max(0, Math.floor((x - left) / cell));
     return place < gap ? [null, place] : [clamp(place - ahead, 0, last), null];
   };

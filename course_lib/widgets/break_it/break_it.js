@@ -95,7 +95,7 @@ function paintDots({ trail, about }, { ink }, width, height, context) {
   fill("series-2", MARGIN, limit, width, height);
   context.globalAlpha = 1;
   fill("muted", MARGIN, limit - 0.5, width, 1);
-  context.font = "11px system-ui, sans-serif";
+  context.font = "12px system-ui, sans-serif";
   context.textBaseline = "middle";
   context.textAlign = "right";
   for (const [text, at, name] of [

@@ -138,7 +138,7 @@ function hands(ui, choose) {
   const last = (list) => list.length - 1;
   const found = (event) => {
     const { letters, lie, sorted } = ui.now;
-    const [x, y] = pointIn(event.currentTarget, event);
+    const [x, y] = pointIn(event);
     const letter = clamp(Math.floor((x - LEFT) / lie.cell), 0, last(letters));
     const inTheMap = event.currentTarget.classList.contains("cw-g-rows");
     const row = inTheMap ? Math.floor((y - HEAD) / lie.rowHeight) : -1;

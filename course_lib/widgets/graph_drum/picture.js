@@ -157,14 +157,14 @@ export function paintDrum(context, scene, { q, p }, { inks, own, theme, scale })
 
 /** The node that is nearest to where a pointer is. */
 export function nodeUnder(event, scene, q) {
-  const [x, y] = pointIn(event.currentTarget, event);
+  const [x, y] = pointIn(event);
   const far = points(scene, q).map(([px, py]) => Math.hypot(px - x, py - y));
   return far.indexOf(Math.min(...far));
 }
 
 /** How high a node must be lifted to stand beside a pointer. */
 export function heightUnder(event, { places, stage }, node) {
-  const [, y] = pointIn(event.currentTarget, event);
+  const [, y] = pointIn(event);
   const [, ground, near] = projected(stage, places[node], 0);
   return (ground - y) / (stage.lift * near);
 }

@@ -101,8 +101,7 @@ function picture(now, ui) {
     if (event.target.closest(".cw-handle")) return;
     const [i, j] = event.target.closest("[data-bond]")?.dataset.bond.split(" ").map(Number) ?? [];
     if (j !== undefined) ui.set({ atom: j, partner: i });
-    else if (drag === "bonds" || !points.length)
-      add(ui, field.toData(pointIn(event.currentTarget, event)), -1);
+    else if (drag === "bonds" || !points.length) add(ui, field.toData(pointIn(event)), -1);
   };
   const way = prefersStillness() ? 0.5 : smoothstep(flight);
   return html`<div class="cw-layers" data-measure="graph" style="aspect-ratio: 4 / 3">

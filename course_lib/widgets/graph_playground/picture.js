@@ -16,7 +16,7 @@ const LANE = 0.42;
 const TAIL = 0.22; // of a bond
 const AROMATIC = 4;
 const GRIP = 0.3; // of a bond, at either end, belongs to the atom there
-const TAG = 11;
+const TAG = 12;
 const DIRECTIONS = 12;
 const SIGNS = { "-1": "⁻", 0: "", 1: "⁺" };
 

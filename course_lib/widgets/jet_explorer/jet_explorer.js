@@ -52,8 +52,7 @@ function takeHardest(ui) {
 function hand(ui) {
   return (event) => {
     const { field, particle, touch } = ui.now;
-    const found =
-      event.type === "pointerleave" ? -1 : nearest(field, pointIn(event.currentTarget, event));
+    const found = event.type === "pointerleave" ? -1 : nearest(field, pointIn(event));
     if (event.type === "pointerdown") ui.set({ touch: event.pointerType !== "mouse" });
     else if (event.type !== "click") {
       if (event.pointerType === "mouse" && found !== ui.now.hovered) ui.set({ hovered: found });

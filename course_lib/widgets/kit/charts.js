@@ -290,7 +290,7 @@ const KNOB = svg`<circle r="8" fill="var(--cw-warm)" stroke="var(--cw-paper)"
  */
 export function ground(frame, moveTo) {
   const { left, right, top, bottom } = frame;
-  const press = (event) => moveTo(frame.at(pointIn(event.currentTarget.ownerSVGElement, event)));
+  const press = (event) => moveTo(frame.at(pointIn(event)));
   return svg`<rect x=${left} y=${top} width=${Math.max(0, right - left)} height=${bottom - top}
     fill="transparent" style="cursor: crosshair" @click=${press}></rect>`;
 }

@@ -71,7 +71,7 @@ export function heatMap(ui, { layout, matrix, axes, pointed, stairs, point, choo
   const { wide, high, margin, cell } = layout;
   const [width, height] = [margin + wide, margin + high];
   const at = (event) => {
-    const [x, y] = pointIn(event.currentTarget, event);
+    const [x, y] = pointIn(event);
     const inside = (z, end) => (z >= margin && z < end ? Math.floor((z - margin) / cell) : null);
     const row = inside(y, height);
     return row === null ? [null, null] : [row, inside(x, width)];

@@ -91,7 +91,7 @@ export function letterBars(ui, letters) {
   const count = order.length;
   const grid = gridOf(count, ui.width("bars", 360), letters);
   const under = (event) => {
-    const [x, y] = pointIn(event.currentTarget, event);
+    const [x, y] = pointIn(event);
     const column = clamp(Math.floor((x - LEFT) / grid.cell), 0, grid.each - 1);
     const row = grid.base.slice(0, -1).filter((bottom) => y > bottom + BELOW).length;
     return order[Math.min(row * grid.each + column, count - 1)];

@@ -19,7 +19,7 @@ class Painted extends Directive {
 
   /** @param {any} part @param {any} given */
   update({ element: canvas }, [ui, { width, height, inputs, paint, cells = false }]) {
-    const density = cells ? 1 : devicePixelRatio;
+    const density = cells ? 1 : devicePixelRatio * (canvas.currentCSSZoom ?? 1);
     const seen = [width, height, density, ui.theme.version, ...inputs];
     if (same(seen, this.seen)) return noChange;
     this.seen = seen;

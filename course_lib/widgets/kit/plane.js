@@ -2,15 +2,33 @@ import { clamp } from "../maths/numerics.js";
 import { inThePlane } from "./keys.js";
 
 /**
- * Where a pointer event falls in the coordinates of an SVG element.
- * @param {any} surface
+ * Where a pointer event falls in the coordinates of the SVG drawing that hears of it, or of whose
+ * part does. (In Firefox, `getScreenCTM` knows nothing of `zoom`.)
  * @param {any} event
  * @returns {number[]}
  */
-export function pointIn(surface, event) {
-  const point = new DOMPoint(event.clientX, event.clientY);
-  const { x, y } = point.matrixTransform(surface.getScreenCTM().inverse());
-  return [x, y];
+export function pointIn({ currentTarget, clientX, clientY }) {
+  const drawing = currentTarget.ownerSVGElement ?? currentTarget;
+  const [box, view] = [drawing.getBoundingClientRect(), drawing.viewBox.baseVal];
+  return [
+    view.x + ((clientX - box.x) / box.width) * view.width,
+    view.y + ((clientY - box.y) / box.height) * view.height,
+  ];
+}
+
+/**
+ * The boxes of some elements in the pixels of a stage that contains them, however it is enlarged.
+ * @param {HTMLElement} stage
+ * @param {(Element | null)[]} elements
+ */
+export function boxesIn(stage, elements) {
+  const origin = stage.getBoundingClientRect();
+  const scale = stage.offsetWidth / origin.width;
+  return elements.map((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const [wide, high] = [scale * width, scale * height];
+    return { x: scale * (x - origin.x), y: scale * (y - origin.y), width: wide, height: high };
+  });
 }
 
 /**
@@ -45,10 +63,10 @@ export function dragging({ moveTo, moveBy, at }) {
       }
       event.stopPropagation();
       handle.setPointerCapture(event.pointerId);
-      const [x, y] = pointIn(handle.ownerSVGElement, event);
+      const [x, y] = pointIn(event);
       holds.set(handle, at ? [at[0] - x, at[1] - y] : [0, 0]);
     } else if (handle.hasPointerCapture(event.pointerId)) {
-      const [x, y] = pointIn(handle.ownerSVGElement, event);
+      const [x, y] = pointIn(event);
       const [right, down] = holds.get(handle) ?? [0, 0];
       moveTo([x + right, y + down]);
     }
@@ -69,7 +87,7 @@ export const stroking =
       if (scrolls && event.pointerType === "touch" && !event.target.closest(".cw-handle")) return;
       surface.setPointerCapture(event.pointerId);
     } else if (!surface.hasPointerCapture(event.pointerId)) return;
-    act(pointIn(surface, event), event);
+    act(pointIn(event), event);
   };
 
 /**

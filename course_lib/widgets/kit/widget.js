@@ -3,6 +3,7 @@ import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { addressOf, differing, linksOf, understood } from "./address.js";
 import { plain } from "./array.js";
 import { fold } from "./controls.js";
+import { enlarging } from "./enlarge.js";
 import { framesOf } from "./frames.js";
 import { prefersStillness } from "./play.js";
 import { themeOf } from "./theme.js";
@@ -69,11 +70,12 @@ function mount(spec, model, el, figure) {
   let [local, now, fresh, address] = [begun, {}, false, undefined];
 
   const read = () => ({ ...traits(), ...local });
-  const foot = (how) => footOf(local.refused, began, () => reset(), how);
+  const foot = (how) => footOf(local.refused, began, () => reset(), enlarge, how);
   const [theme, widths] = [themeOf(root, changed), widthsOf(root, changed)];
   const advance = (seconds) => voice.film(() => spec.advance(read(), ui, seconds));
   const frames = framesOf(root, { draw, advance });
   const [voice, height, paper] = [voiceOf(region), heightOf(root), paperOf(theme, draw)];
+  const enlarge = enlarging(root, el, { fit: () => widths.look(true) && picture(), changed });
 
   function set(changes) {
     local = { ...local, refused: "" };
@@ -127,7 +129,7 @@ function mount(spec, model, el, figure) {
   }
   function picture() {
     if (!look()) return false;
-    frame(html`${spec.view(now, ui)}${foot(spec.how?.(now))}`);
+    frame.show(html`${spec.view(now, ui)}${foot(spec.how?.(now))}`);
     return true;
   }
   function draw() {
@@ -137,7 +139,7 @@ function mount(spec, model, el, figure) {
       if (widths.look()) picture();
       voice.say(spec.words(now), local.playing);
     } catch (error) {
-      frame(html`<p role="alert">This picture cannot be drawn: ${error.message}</p>${foot()}`);
+      frame.show(html`<p role="alert">This picture cannot be drawn: ${error.message}</p>${foot()}`);
       reportError(error);
     }
   }
@@ -151,9 +153,8 @@ function mount(spec, model, el, figure) {
   if (traits().moving) frames.atSight(() => prefersStillness() || spec.atSight(ui));
   address = located(figure, model, { spec, root, controls, first, reset, set, read, look, ui });
   return () => {
-    for (const part of [ears, frames, theme, widths, voice, height, paper, address]) part?.stop();
-    frame(nothing);
-    root.remove();
+    const parts = [enlarge, ears, frames, theme, widths, voice, height, paper, address, frame];
+    for (const part of parts) part?.stop();
   };
 }
 
@@ -186,18 +187,25 @@ function frameOf({ label, name = "" }, el) {
   region.setAttribute("role", "status");
   root.append(region);
   el.replaceChildren(root);
-  return { root, region, frame: (template) => render(template, root, { renderBefore: region }) };
+  const show = (template) => render(template, root, { renderBefore: region });
+  const stop = () => {
+    show(nothing);
+    root.remove();
+  };
+  return { root, region, frame: { show, stop } };
 }
 
 /**
- * What Python or the kit refused, if they did; the way back to where the widget began; and, folded,
- * how to use it.
+ * What Python or the kit refused, if they did; the way back to where the widget began; the way to
+ * fill the window; and, folded, how to use it.
  */
-function footOf(refused, began, reset, how) {
+function footOf(refused, began, reset, enlarge, how) {
   return html`${refused && html`<p class="cw-complaint" role="alert">${refused}</p>`}
     <div class="cw-foot">
       <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
       <span>to ${began}</span>
+      <button type="button" class="cw-button cw-enlarge" aria-keyshortcuts="f"
+        @click=${enlarge.toggle}>${enlarge.large() ? "Close" : "Enlarge"}</button>
       ${how ? fold("How to use this figure", html`<p>${how}</p>`) : nothing}
     </div>`;
 }
@@ -295,14 +303,18 @@ function widthsOf(root, changed) {
     widths[name] = width;
     return true;
   }
-  function look() {
+  /** Of what is new in the page, or of all. */
+  function look(all = false) {
     let news = false;
     for (const element of root.querySelectorAll("[data-measure]")) {
       const name = element.getAttribute("data-measure");
-      if (watched.get(name) === element) continue;
-      if (watched.has(name)) observer.unobserve(watched.get(name));
-      watched.set(name, element);
-      observer.observe(element);
+      const known = watched.get(name);
+      if (known === element && !all) continue;
+      if (known !== element) {
+        if (known) observer.unobserve(known);
+        watched.set(name, element);
+        observer.observe(element);
+      }
       news = note(name, element.clientWidth) || news;
     }
     return news;
@@ -321,6 +333,7 @@ function widthsOf(root, changed) {
 function heightOf(root) {
   let width = 0;
   const observer = new ResizeObserver(([{ borderBoxSize }]) => {
+    if (root.popover) return;
     const [{ inlineSize, blockSize }] = borderBoxSize;
     if (!width || inlineSize === width) root.style.minHeight = `${blockSize}px`;
     else requestAnimationFrame(() => root.style.removeProperty("min-height"));
@@ -328,7 +341,7 @@ function heightOf(root) {
   });
   observer.observe(root);
   // A fold that is shut gives back the room that it took.
-  const toggled = ({ target }) => target.open || root.style.removeProperty("min-height");
+  const toggled = ({ target }) => target.open === false && root.style.removeProperty("min-height");
   root.addEventListener("toggle", toggled, true);
   return { stop: () => observer.disconnect() };
 }

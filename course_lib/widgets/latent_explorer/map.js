@@ -140,7 +140,7 @@ function hand(ui, take) {
     const surface = event.currentTarget;
     const { chart, codes, held, hovered } = ui.now;
     const ring = event.target.closest(".cw-handle");
-    const point = pointIn(surface, event);
+    const point = pointIn(event);
     const dot = dotUnder(ui.now, point);
     if (event.type === "pointerdown") {
       // A finger has the pointer at once, whether it is to scroll or not.

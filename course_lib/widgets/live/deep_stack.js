@@ -190,7 +190,7 @@ function towers(now, ui) {
   };
   return panel(ui, options, (frame) => {
     const press = (event) => {
-      const [place, height] = frame.at(pointIn(event.currentTarget.ownerSVGElement, event));
+      const [place, height] = frame.at(pointIn(event));
       turn(ui, place, height);
     };
     const middle = KINDS.indexOf(kind) + 0.5;

@@ -14,7 +14,7 @@ const [FAINT, THICKEST, SEEN] = [0.15, 9, 0.02];
 /** So much wider is a piece in bold letters, at most. */
 const BOLDER = 8;
 /** A cell holds its weight in digits of this size, in pixels, if it is as wide and as high. */
-const [DIGITS, HOLDS] = [11, { width: 30, height: 15 }];
+const [DIGITS, HOLDS] = [12, { width: 30, height: 15 }];
 const END = "⏎";
 const [POINTED, OTHER] = ["var(--cw-warm)", "var(--cw-accent)"];
 
@@ -51,7 +51,7 @@ function listed({ pieces }, ui, top, bottom) {
   const tall = (bottom - top) / pieces.length;
   const rowAt = (y) => clamp(Math.floor((y - top) / tall), 0, pieces.length - 1);
   const point = (event) => {
-    const row = rowAt(pointIn(event.currentTarget.ownerSVGElement, event)[1]);
+    const row = rowAt(pointIn(event)[1]);
     if (row !== ui.now.at) turn(ui, row);
   };
   const ground = ({ left, right }) => svg`<rect x=${left} y=${top} width=${right - left}

@@ -52,7 +52,7 @@ export function hand(ui, key) {
   return (event) => {
     const surface = event.currentTarget;
     const { held, actor, start, spec, runs } = ui.now;
-    const point = pointIn(surface, event).map(onStage);
+    const point = pointIn(event).map(onStage);
     if (event.type === "pointerdown") {
       const handle = event.target.closest(".cw-handle");
       // Elsewhere a finger scrolls the page.

@@ -1,5 +1,6 @@
 // Ink that leaves a picture pixel by pixel and lands, each pixel at its place, in the memory.
 
+import { boxesIn } from "../kit/plane.js";
 import { clamp, smoothstep } from "../maths/numerics.js";
 
 /** The lowest row leaves first, and the highest last: how much of the flight it waits. */
@@ -41,13 +42,11 @@ function between(from, to, t) {
 export function onTheWay(context, { guest, values, width, share, ink }) {
   const stage = context.canvas.parentElement;
   const pictures = stage.querySelectorAll(".cw-picture");
-  const [origin, from, to] = [stage, pictures[guest], pictures[pictures.length - 1]].map((e) =>
-    e.getBoundingClientRect(),
-  );
+  const [from, to] = boxesIn(stage, [pictures[guest], pictures[pictures.length - 1]]);
   const rows = values.length / width;
   const place = ({ x, y, width: wide, height: high }, j) => [
-    x - origin.x + ((j % width) * wide) / width,
-    y - origin.y + (Math.floor(j / width) * high) / rows,
+    x + ((j % width) * wide) / width,
+    y + (Math.floor(j / width) * high) / rows,
   ];
   context.fillStyle = ink;
   values.forEach((value, j) => {

@@ -23,7 +23,7 @@ export function clockRow(now, width, go) {
   const [columns, rows] = [Math.min(pairs, A_ROW), Math.ceil(pairs / A_ROW)];
   const tall = cell + FOOT;
   const choose = (event) => {
-    const [x, y] = pointIn(event.currentTarget, event);
+    const [x, y] = pointIn(event);
     const at = Math.floor(y / tall) * A_ROW + Math.floor(x / cell);
     if (at >= 0 && at < pairs) go({ pair: at });
   };

@@ -134,7 +134,7 @@ export function productPicture(now, ui, product, go) {
   const { fullRow, fullScore } = now.scales;
   const cell = MATRIX / tokens;
   const middle = (position) => START + (position + 0.5) * cell;
-  const choose = (event) => go(placeAt(pointIn(event.currentTarget, event), now, cell));
+  const choose = (event) => go(placeAt(pointIn(event), now, cell));
   const sweep = (event) => {
     const pressed = event.pointerType === "mouse" && event.buttons === 1;
     if (pressed && !event.target.closest(".cw-handle")) choose(event);

@@ -110,7 +110,7 @@ export function orderChart(now, ui, arrange) {
   const heightOf = linear([most, most - (most - least || 1)], [CHART.top, CHART.top + CHART.tall]);
   const floor = CHART.top + CHART.tall + (least < 0 ? 14 : 0);
   const choose = (event) => {
-    const [x] = pointIn(event.currentTarget, event);
+    const [x] = pointIn(event);
     arrange(ORDERS[clamp(Math.floor((x - CHART.left) / cell), 0, ORDERS.length - 1)]);
   };
   const walk = alongALine((step) =>

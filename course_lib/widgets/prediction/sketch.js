@@ -68,7 +68,7 @@ function surface(now, ui, frame) {
     if (event.key === "Enter" && ui.now.guess.length) ui.set({ revealed: true });
     grip(event);
     if (event.type !== "pointerdown") return;
-    drawTo(ui, place(pointIn(event.currentTarget.ownerSVGElement, event)));
+    drawTo(ui, place(pointIn(event)));
   };
   const here = knotsOf(now)(at);
   const x = quantity(here);

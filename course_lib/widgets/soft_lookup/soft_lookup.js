@@ -213,7 +213,7 @@ const clearing = ([x, y]) => svg`<circle cx=${x} cy=${y} r=${CLEARANCE} fill="bl
 function picture(now, ui) {
   const jump = (event) => {
     if (event.target.closest(".cw-handle")) return;
-    ui.set({ query: placed(PLANE.toData(pointIn(event.currentTarget, event))) });
+    ui.set({ query: placed(PLANE.toData(pointIn(event))) });
   };
   const paint = (context) => context.putImageData(tint(now, ui), 0, 0);
   const cells = { width: GRID, height: GRID, inputs: [now.field], paint, cells: true };

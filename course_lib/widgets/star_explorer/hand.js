@@ -60,7 +60,7 @@ export function handOnNights(ui, frame, places, { spans = false } = {}) {
   return (event) => {
     const { type, currentTarget } = event;
     const { span, hidden, curve, hovered } = ui.now;
-    const point = pointIn(currentTarget.ownerSVGElement, event);
+    const point = pointIn(event);
     const night = nearest(places, point, count);
     const [day] = frame.at(point);
     if (type === "pointerdown") {
@@ -137,7 +137,7 @@ export function handOnDial(ui, width) {
   return (event) => {
     const { type, currentTarget } = event;
     const { turned, folded } = ui.now;
-    const [x] = pointIn(currentTarget.ownerSVGElement, event);
+    const [x] = pointIn(event);
     const along = (pixels, period) => rounded(period * (1 + (2 * REACH * pixels) / width));
     if (type === "pointerdown") {
       currentTarget.setPointerCapture(event.pointerId);

@@ -16,7 +16,7 @@ export const COLOURS = {
 };
 const WIDE = { phase: 190, power: 190, time: 130, sky: 130 };
 const LOW = { phase: 150, power: 112, time: 102, sky: 104 };
-const SMALL = 11; // pixels of type
+const SMALL = 12; // pixels of type
 const BAR = { astromer: 10, waves: 4 }; // pixels: the one shows beside the other
 const UNDER = 20; // pixels from the upper edge to a name below its triangle
 
@@ -226,7 +226,7 @@ function marked({ peak: { frequency: f }, aliases }, frame) {
   );
   const names = (line, y) =>
     line.map(
-      ({ text, middle }) => svg`<text class="cw-halo cw-s-small" style="font-size: 11px"
+      ({ text, middle }) => svg`<text class="cw-halo cw-s-small" style="font-size: ${SMALL}px"
         x=${middle} y=${y}
         text-anchor="middle">${text}</text>`,
     );

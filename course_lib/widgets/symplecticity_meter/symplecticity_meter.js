@@ -182,7 +182,7 @@ function loopHandle(now, ui, shapes) {
   const shift = (loop, step) => ui.set({ loop: moved(loop, step, REACH), time: 0 });
   const grip = handle(ui, {
     take(event) {
-      const at = PLANE.toData(pointIn(event.currentTarget.ownerSVGElement, event));
+      const at = PLANE.toData(pointIn(event));
       ui.set({ taken: { at, loop: ui.now.loop } });
     },
     moveTo(pixel) {
@@ -289,7 +289,7 @@ function sheet({ drawing }, ui) {
   const draw = (event) => {
     const { drawing } = ui.now;
     const surface = event.currentTarget;
-    const point = inReach(PLANE.toData(pointIn(surface.ownerSVGElement, event)));
+    const point = inReach(PLANE.toData(pointIn(event)));
     if (event.type === "pointerdown") {
       event.preventDefault();
       surface.setPointerCapture(event.pointerId);

@@ -173,9 +173,7 @@ function scores(now, ui) {
   const treads = `v${cell}h${cell}`.repeat(queries - 1);
   const stairs = `M${LEFT + (keys - queries + 1) * cell} ${TOP}${treads}`;
   const at = (event) =>
-    pointIn(event.currentTarget.ownerSVGElement, event).map((x, axis) =>
-      Math.floor((x - (axis ? TOP : LEFT)) / cell),
-    );
+    pointIn(event).map((x, axis) => Math.floor((x - (axis ? TOP : LEFT)) / cell));
   const point = (event) => choose(ui, at(event));
   const hold = ({ button: pressed, currentTarget, pointerId }) =>
     pressed === 0 && currentTarget.setPointerCapture(pointerId);

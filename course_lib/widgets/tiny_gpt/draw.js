@@ -1,6 +1,7 @@
 // A draw that can be watched: all probabilities lie end to end, a needle swings out over them, and
 // the letter on which it rests flies into the text.
 
+import { boxesIn } from "../kit/plane.js";
 import { number } from "../kit/text.js";
 import { clamp, smoothstep } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
@@ -91,11 +92,8 @@ export function flyingLetter(context, { name, seconds, ink }) {
   const stage = context.canvas.parentElement;
   const coming = stage?.querySelector(".cw-t-coming");
   if (!share || !coming) return;
-  const [origin, from, to] = [stage, stage.querySelector(".cw-t-needle path"), coming].map((e) =>
-    e.getBoundingClientRect(),
-  );
-  const middle = ({ x, y, width, height }) => [x + width / 2 - origin.x, y + height / 2 - origin.y];
-  const [[x0, y0], [x1, y1]] = [middle(from), middle(to)];
+  const ends = boxesIn(stage, [stage.querySelector(".cw-t-needle path"), coming]);
+  const [[x0, y0], [x1, y1]] = ends.map((end) => [end.x + end.width / 2, end.y + end.height / 2]);
   const ease = smoothstep(share);
   context.font = `700 ${LETTER_SIZE}px system-ui, sans-serif`;
   context.textAlign = "center";
