@@ -177,7 +177,8 @@ export function headCards(ui, title, names, attention) {
     heads.map((row, head) => {
       const where = `Layer ${layer + 1}, head ${head + 1}`;
       const only = attention.length * heads.length === 1;
-      return headCard(ui, { where, name: only ? "The head" : where, names, row });
+      const name = only ? "The head" : `L${layer + 1}, head ${head + 1}`;
+      return headCard(ui, { where, name, names, row });
     }),
   );
   const at = ui.now.headPoint;

@@ -248,7 +248,7 @@ function view(now, ui) {
       <div data-measure="word">${wordInTiles(now, ui)}</div>
       ${bars(now, ui)}
       ${hiding(now, ui)}
-      ${heads ? headCards(ui, "From that place, each head looks at", now.seen, now.here.attention) : nothing}
+      ${heads ? headCards(ui, "From that place, each head (L: layer) looks at", now.seen, now.here.attention) : nothing}
     </div></div>`;
 }
 

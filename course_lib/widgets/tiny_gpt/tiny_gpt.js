@@ -305,7 +305,7 @@ function bars(given, ui) {
 
 /** What the heads looked at before the letter in question. */
 function heads({ letters, all, at, lead, attention }, ui) {
-  const [title, read] = ["Where each head looked", all.slice(0, at + lead)];
+  const [title, read] = ["Where each head looked (L: layer)", all.slice(0, at + lead)];
   const names = read.map((id) => visible(letters[id]));
   const cards = (heading) => headCards(ui, heading, names, attention);
   return isNarrow(ui) ? fold(title, cards("")) : cards(title);
