@@ -22,6 +22,13 @@ try {
   useTheme("light");
 }
 
+function enlarge() {
+  const scale = Math.max(1, Math.min(innerWidth / 1152, innerHeight / 648));
+  document.documentElement.style.setProperty("--large", scale);
+}
+enlarge();
+addEventListener("resize", enlarge);
+
 function present() {
   document.body.classList.remove("typesetting");
   for (const output of document.querySelectorAll(".cell_output")) output.dataset.preventSwipe = "";
@@ -34,10 +41,12 @@ function present() {
     slideNumber: "c/t",
     transition: "none",
     scrollActivationWidth: 0,
-    // While a figure has the focus, its keys are its own; Escape gives them back.
+    // While a figure has the focus, its keys are its own; Escape gives them back, unless a figure that
+    // fills the window takes it to leave.
     keyboardCondition: (event) => {
       const live = document.activeElement?.closest(LIVE);
-      if (live && event.key === "Escape") document.activeElement.blur();
+      const back = event.key === "Escape" && !event.defaultPrevented;
+      if (live && back) document.activeElement.blur();
       return !live;
     },
     keyboard: { 68: otherTheme },
