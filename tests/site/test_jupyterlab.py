@@ -225,11 +225,19 @@ def seen_by_python(lab: Lab, page: Page, name: str, expected: Callable[[object],
     pytest.fail(f"Python saw {name} = {value!r} last")
 
 
-def test_a_lecture_runs_in_jupyterlab_and_every_figure_of_it_is_alive(running: Page):
+CORNER = "(e) => [...e.getContext('2d').getImageData(0, 0, 1, 1).data].slice(0, 3)"
+
+
+def test_a_lecture_runs_in_jupyterlab_and_every_figure_of_it_is_alive(
+    running: Page, probe: Locator
+):
     assert errors_of(running) == []
     on_the_page = (SITE / "lectures" / LECTURES[0].with_suffix(".html").name).read_text()
     expected = on_the_page.count("data-widget=") + len(("probe", "plugged"))
     expect(running.locator(".jp-OutputArea-output .cw")).to_have_count(expected)
+    observed(running)
+    red, _, blue = probe.locator("canvas").evaluate(CORNER)
+    assert red < blue, "the colour of the key in the west is blue"
 
 
 def test_python_receives_changes_made_in_the_page(lab: Lab, running: Page, probe: Locator):

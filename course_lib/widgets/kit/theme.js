@@ -33,5 +33,11 @@ export function themeOf(root, changed) {
   const observer = new MutationObserver(look);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   observer.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  // JupyterLab draws before the figure is in the page, where it has no style yet.
+  const inThePage = new ResizeObserver(() => {
+    inThePage.disconnect();
+    look();
+  });
+  if (!root.isConnected) inThePage.observe(root);
   return theme;
 }

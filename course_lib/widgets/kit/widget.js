@@ -205,6 +205,7 @@ function footOf(refused, began, reset, enlarge, how) {
       <button type="button" class="cw-button cw-reset" @click=${reset}>Reset</button>
       <span>to ${began}</span>
       <button type="button" class="cw-button cw-enlarge" aria-keyshortcuts="f"
+        ?hidden=${!enlarge.able}
         @click=${enlarge.toggle}>${enlarge.large() ? "Close" : "Enlarge"}</button>
       ${how ? fold("How to use this figure", html`<p>${how}</p>`) : nothing}
     </div>`;
