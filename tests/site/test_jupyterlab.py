@@ -291,7 +291,7 @@ def test_a_link_of_the_lecture_sets_its_figure_and_that_one_alone(running: Page)
     [first, second] = running.locator(".jp-Notebook .cw-party").all()
     opened = second.locator("input[name$=mode]:checked").input_value()
     for mode in ("query", "forgetting", "gate"):
-        running.locator(f"a[href^='#fig-party-memory?mode={mode}']").click()
+        running.locator(f"a[href^='#fig-party-memory?mode={mode}']").first.click()
         expect(first.locator(f"input[value={mode}]")).to_be_checked()
     assert second.locator("input[name$=mode]:checked").input_value() == opened
 
