@@ -21,13 +21,21 @@ document.addEventListener("DOMContentLoaded", () => {
 const root = document.documentElement;
 // What a figure folds is its own, and no sheet of paper opens it.
 const SHUT = "details:not([open], .cw-host *)";
+// An appendix is printed where it stands.
+const SECTION = "details.section:not([open])";
 const QUESTION = ".cw-host[data-widget=Prediction]";
 let stepsBack = [];
 addEventListener("beforeprint", () => {
   if (stepsBack.length) return;
   const { theme } = root.dataset;
   root.dataset.theme = "light";
-  stepsBack = [...withAppendix(), () => (root.dataset.theme = theme)];
+  const sections = [...document.querySelectorAll(SECTION)];
+  for (const it of sections) it.open = true;
+  stepsBack = [
+    ...withAppendix(),
+    () => (root.dataset.theme = theme),
+    ...sections.map((it) => () => (it.open = false)),
+  ];
 });
 addEventListener("afterprint", () => {
   for (const step of stepsBack) step();

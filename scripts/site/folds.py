@@ -1,5 +1,6 @@
-"""Fold parts of a page to one line: code that a reader may skip, passed checks, solutions.
+"""Fold parts of a page to one line.
 
+These are code that a reader may skip, passed checks, solutions, appendices, and lists of sources.
 A fold is the browser's own ``<details>``: it works with mouse and keyboard, without scripts, and
 opens for a search in the page. A figure is above the code that drew it.
 """
@@ -51,11 +52,15 @@ class FoldCells(SphinxPostTransform):
     builders = ("html",)
 
     def run(self, **_: Any) -> None:
-        """Fold the cells and the dropdowns of one page."""
+        """Fold the cells, dropdowns, appendices and sources of one page."""
         for cell in list(self.document.findall(is_code_cell)):
             fold_cell(cell)
         for dropdown in list(self.document.findall(is_dropdown)):
             fold_dropdown(dropdown)
+        for section in list(self.document.findall(is_appendix)):
+            fold_appendix(section)
+        if sources := list(self.document.findall(nodes.citation)):
+            fold_sources(sources)
 
 
 def is_code_cell(node: nodes.Node) -> bool:
@@ -112,6 +117,27 @@ def fold_dropdown(node: Element) -> None:
     folded["ids"] = node["ids"]
     folded[0]["classes"] = ["admonition-title"]
     node.parent.replace(node, folded)
+
+
+def is_appendix(node: nodes.Node) -> bool:
+    """Whether a node is a section that the question of its lecture does not need."""
+    return isinstance(node, nodes.section) and node.children[0].astext().startswith("Appendix: ")
+
+
+def fold_appendix(section: Element) -> None:
+    """Fold an appendix below its heading and its first paragraph, which says what it answers."""
+    shown = 1 + next(i for i, part in enumerate(section) if isinstance(part, nodes.paragraph))
+    content = section.children[shown:]
+    section.children = section.children[:shown]
+    section += fold([nodes.Text("Open this appendix")], content, "section")
+
+
+def fold_sources(sources: list[Element]) -> None:
+    """Fold the list of a page's sources."""
+    listed = sources[0].parent
+    start = listed.index(sources[0])
+    listed.children = [it for it in listed.children if it not in sources]
+    listed.insert(start, fold([nodes.Text(f"{len(sources)} sources")], sources, "section"))
 
 
 def visit_fold(self: HTML5Translator, node: Element) -> None:
