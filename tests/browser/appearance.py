@@ -78,6 +78,6 @@ SMALL_LETTERS = """(least) => [...document.querySelectorAll(
     const scale = place ? Math.sqrt(Math.abs(place.a * place.d - place.b * place.c))
       : e.currentCSSZoom;
     const bound = e.closest(".cw") ? least : e.closest(".drawing.smaller") ? 9.8 : 10;
-    return parseFloat(getComputedStyle(e).fontSize) * scale < bound - 0.1;
+    return parseFloat(getComputedStyle(e).fontSize) * scale < bound - 0.01;
   })
   .map((e) => `${e.closest(".cw-host")?.dataset.widget ?? "still"}: ${e.textContent}`)"""

@@ -93,7 +93,7 @@ def test_a_page_on_a_wide_screen_in_light_and_dark(
         "too heavy": overweight(site, page, page_path),
         "opening figure higher than 600 px": page.evaluate(TOO_HIGH, [600, 1]),
         "marks in another style than the figure's": page.evaluate(OVERRULED),
-        "small letters": page.evaluate(SMALL_LETTERS, 12),
+        "small letters": page.evaluate(SMALL_LETTERS, 11.9),
     }
     if page_path in LECTURES and page.locator("article .cell").count():
         page.set_viewport_size({"width": 1366, "height": 768})

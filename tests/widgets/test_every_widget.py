@@ -283,7 +283,7 @@ def test_enlarged_it_fills_the_window_in_large_letters_reacts_and_gives_the_page
     observed(page)
     expect(widget.get_by_role("button", name="Close")).to_be_focused()
     assert figure.evaluate(BEYOND) == [0, 0, 0, 0]
-    assert page.evaluate(SMALL_LETTERS, 20) == []
+    assert page.evaluate(SMALL_LETTERS, 19.9) == []
     page.keyboard.press("Escape")
     observed(page)
     assert widget.evaluate(STANDS) == before
