@@ -407,6 +407,8 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
     # Animations stand still, so that picture and numbers are of one moment.
     url = site.url(page_path, scheme="file")
     page = open_page(url, formulas=False, reduced_motion=True)
+    # A figure in a shut appendix shows no text.
+    page.evaluate("document.querySelectorAll('details.section').forEach((it) => (it.open = true))")
     for widget in widgets(page):
         agrees_with_course_lib(widget)
     for link in page.locator("a[href^='#fig-']").all():
