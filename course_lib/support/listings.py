@@ -1,8 +1,9 @@
 """The source of a definition for a page: found by its name in the text of its file.
 
 A listing contains the address of its source, so that the build of a page can update it with the
-current comments and docstrings. That needs the text alone: nothing is imported or run. Docstrings
-are shown as prose with formulas, above the code; long code is folded behind its first line.
+current comments and docstrings. That needs the text alone: nothing is imported or run. The first
+paragraph of a docstring and its formulas stand above the code. The rest is folded, and so is long
+code.
 """
 
 import ast
@@ -46,8 +47,9 @@ def listing(file: str, name: str) -> str:
     address = f'data-source="{html.escape(f"{file}:{name}")}"'
     code = textwrap.dedent(source_of(REPOSITORY / file, name))
     [definition] = ast.parse(code).body
-    shown = _block(_signature(definition), _without_docstrings(code, definition))
-    return f'<div class="library-source" {address}>{caption}{_prose(definition)}{shown}</div>'
+    prose, notes = _prose(definition)
+    shown = _block(_signature(definition), _without_docstrings(code, definition), notes)
+    return f'<div class="library-source" {address}>{caption}{prose}{shown}</div>'
 
 
 def excerpt(file: str, name: str, first: str, last: str) -> str:
@@ -106,15 +108,20 @@ def source_of(path: Path, name: str) -> str:
     return "\n".join(line for line in lines if not line.strip().startswith("@checked")) + "\n"
 
 
-def _block(first_line: str, code: str) -> str:
+def _block(first_line: str, code: str, notes: str = "") -> str:
     shown = highlight(code, PythonLexer(), HtmlFormatter(wrapcode=True))
     lines = len(code.strip("\n").split("\n"))
     if lines <= LONG:
-        return shown
-    return (
-        f'<details class="fold"><summary><code class="first-line">{html.escape(first_line)}</code>'
-        f'<span class="line-count">{lines} lines of code</span></summary>{shown}</details>'
+        return f"{_folded('Notes', notes)}{shown}" if notes else shown
+    line = (
+        f'<code class="first-line">{html.escape(first_line)}</code>'
+        f'<span class="line-count">{lines} lines of code</span>'
     )
+    return _folded(line, notes + shown)
+
+
+def _folded(line: str, content: str) -> str:
+    return f'<details class="fold"><summary>{line}</summary>{content}</details>'
 
 
 def _signature(definition: DEFINITION) -> str:
@@ -144,13 +151,25 @@ def _without_docstrings(code: str, definition: DEFINITION) -> str:
     return "\n".join(line for line in lines if line is not None)
 
 
-def _prose(definition: DEFINITION) -> str:
-    """The docstrings as paragraphs, those of inner definitions behind their names."""
-    paragraphs = []
+def _prose(definition: DEFINITION) -> tuple[str, str]:
+    """The first paragraph and the formulas of a docstring, and its notes.
+
+    Docstrings of inner definitions are notes that begin with a name.
+    """
+    prose, notes = [], []
     for node in _documented(definition):
         first, *more = ast.get_docstring(node).split("\n\n")
-        name = "" if node is definition else f"<code>{html.escape(node.name)}</code>: "
-        paragraphs += [f"<p>{name}{_marked_up(first)}</p>", *map(_paragraph, more)]
+        if node is definition:
+            prose.append(f"<p>{_marked_up(first)}</p>")
+        else:
+            notes.append(f"<p><code>{html.escape(node.name)}</code>: {_marked_up(first)}</p>")
+        for text in more:
+            at_the_surface = node is definition and DISPLAY.fullmatch(text.strip())
+            (prose if at_the_surface else notes).append(_paragraph(text))
+    return _docstring(prose), _docstring(notes)
+
+
+def _docstring(paragraphs: list[str]) -> str:
     return f'<div class="docstring">{"".join(paragraphs)}</div>' if paragraphs else ""
 
 

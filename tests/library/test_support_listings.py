@@ -148,18 +148,19 @@ def long(x, *, y: int = 1):
 ''' + "".join(f"    x += {n}\n" for n in range(12))
 
 
-def test_docstrings_are_prose_above_the_code_which_is_folded_if_it_is_long(library):
+def test_a_docstring_begins_above_the_code_and_long_code_is_folded_with_its_notes(library):
     library.write_text(DOCUMENTED, encoding="utf-8")
     page = listings.listing("library.py", "long")
     prose, code = page.split("<details", 1)
     formula = '<span class="math notranslate nohighlight">'
     assert f"<p>Add {formula}\\(x &lt; y\\)</span>, as <code>other</code> does with" in prose
     assert '<div class="math notranslate nohighlight">\\[x + y\\]</div>' in prose
-    assert "<p><code>inner</code>: Inside.</p>" in prose
+    notes, code = code.split("<pre>")
+    assert "<p><code>inner</code>: Inside.</p>" in notes
     assert "Inside" not in code
     assert "$" not in code
     assert '<summary><code class="first-line">def long(x, *, y=1)</code>' in page
-    lines = text_of(code.partition("<pre>")[2]).strip().split("\n")
-    assert f"{len(lines)} lines of code" in code
+    lines = text_of(code).strip().split("\n")
+    assert f"{len(lines)} lines of code" in notes
     library.write_text("def short(x):\n" + "    x += 1\n" * 11, encoding="utf-8")
     assert "<details" not in listings.listing("library.py", "short")
