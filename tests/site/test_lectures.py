@@ -219,7 +219,9 @@ def test_every_claim_has_a_title_and_a_label_of_its_own(lecture: NotebookNode):
 def test_no_two_lectures_share_a_label():
     places = defaultdict(list)
     for path in LECTURES:
-        for label in re.findall(r"^:label: *(\S+)", prose(nbformat.read(path, 4)), re.MULTILINE):
+        for label in re.findall(
+            r"^(?::label: *|\()([\w-]+)(?:\)=)?$", prose(nbformat.read(path, 4)), re.M
+        ):
             places[label].append(path.stem)
     assert {label: stems for label, stems in places.items() if len(stems) > 1} == {}
 
