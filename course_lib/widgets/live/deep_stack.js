@@ -23,10 +23,14 @@ const NAMES = {
   ...{ bare: "bare", norm: "norm only", around: "way around only" },
   ...{ post: "post-norm", pre: "pre-norm" },
 };
-/** Of the panel. The kit makes panels on a telephone lower, and this one is all there is there; in a
- * column of text the names below it take more lines. */
-const [HEIGHT, HEIGHT_IN_A_COLUMN, HEIGHT_IF_NARROW] = [208, 190, 320];
-const COLUMN = 720;
+/** Of the panels. The kit makes panels on a telephone lower. */
+const [HEIGHT, HEIGHT_IF_NARROW, HEIGHT_OF_VECTORS_IF_NARROW] = [330, 270, 230];
+/** How wide the tower with the vectors is, in towers; its columns, and the room between them. */
+const WIDE = 2;
+const COLUMNS = ["A", "B", "A − B"];
+const BETWEEN = 7;
+/** Features are drawn in so many shades. */
+const SHADES = 6;
 /** In shares of a tower's place: its walls, and the rooms of the tokens and of the gradient. */
 const PLAN = [
   [0.04, 0.96],
@@ -45,8 +49,8 @@ const DECADES = 6;
 const [THICK, THICKER, THINNEST, THICKEST] = [5, 1, 1.5, 11];
 const [BALL, PALE] = [8, 0.5];
 const INKS = [series(0), series(1)];
+const SIGNS = [series(3), series(4)];
 const DOWN = series(2);
-const [CELL, NAME] = [15, 20];
 /** Below the towers, in layers and in pixels, stands what arrives of the gradient. */
 const [ROOM_BELOW, BELOW] = [6, 15];
 /** What is so many times smaller or ten times as many times larger is written in powers of ten. */
@@ -76,7 +80,7 @@ function derive({ depth, gain, biases, seed, layer, kind }, ui) {
 /** Another layer and another stack; where no layer is yet, the stacks grow. */
 function turn(ui, place, height) {
   const layer = clamp(Math.round(height), 0, DEEPEST);
-  const kind = KINDS[clamp(Math.floor(place), 0, KINDS.length - 1)];
+  const kind = KINDS[Math.min(Math.floor(place), KINDS.length - 1)] ?? ui.now.kind;
   ui.set({ layer, kind, depth: Math.max(layer, ui.now.depth) });
 }
 
@@ -157,16 +161,60 @@ function tower(frame, { runs, kind, at, depth }, [one, arrives], i, ui) {
       font-weight: ${chosen ? 700 : 500}">${arrives}</text>`;
 }
 
-const [THIN, WIDE] = [-DECADES, DECADES].map((power) => `10${superscript(power)}`);
+const [LEAST, MOST] = [-DECADES, DECADES].map((power) => `10${superscript(power)}`);
 const KEY = [
   { text: "token A going up", colour: INKS[0] },
   { text: "token B", colour: INKS[1] },
-  { text: `gradient down: thin ${THIN}, thick ${WIDE}`, colour: DOWN },
+  { text: `gradient down: thin ${LEAST}, thick ${MOST}`, colour: DOWN },
 ];
 
-function heightFor(width) {
-  if (width < NARROW) return HEIGHT_IF_NARROW;
-  return width < COLUMN ? HEIGHT_IN_A_COLUMN : HEIGHT;
+/** Where each column of the tower with the vectors begins, and how wide it is. */
+function columnsOf([left, right]) {
+  const wide = (right - left + BETWEEN) / COLUMNS.length - BETWEEN;
+  return { starts: COLUMNS.map((_, i) => left + i * (wide + BETWEEN)), wide };
+}
+
+/** The vectors after each layer, by the sign of each feature and its size within the layer. */
+function shadesOf({ y }, floors, room) {
+  const { starts, wide } = columnsOf(room);
+  const [across, high] = [wide / WIDTH, (y(0) - y(DEEPEST)) / (DEEPEST + 1)];
+  const shape = `h${across.toFixed(2)}v${high.toFixed(2)}h${-across.toFixed(2)}z`;
+  const paths = SIGNS.map(() => upTo(SHADES + 1).map(() => ""));
+  floors.forEach(([a, b], l) => {
+    const most = Math.max(...a.map(Math.abs), ...b.map(Math.abs)) || 1;
+    [a, b, a.map((value, i) => value - b[i])].forEach((vector, n) => {
+      vector.forEach((value, i) => {
+        const shade = Math.min(SHADES, Math.round((SHADES * Math.abs(value)) / most));
+        const place = `M${(starts[n] + i * across).toFixed(1)} ${(y(0) - (l + 1) * high).toFixed(1)}`;
+        paths[Number(value > 0)][shade] += place + shape;
+      });
+    });
+  });
+  return paths.map((shades, sign) =>
+    shades.map(
+      (d, shade) => svg`<path d=${d} fill=${SIGNS[sign]} fill-opacity=${shade / SHADES}></path>`,
+    ),
+  );
+}
+
+/** The chosen stack as a tower of layers, each with the vectors of both tokens. */
+function vectors(frame, { run, at, depth }, [left, right], ui) {
+  const { starts, wide } = columnsOf([left, right]);
+  const [first] = upTo(depth).filter((l) => run.left[l] < VANISHED);
+  const drawn = ui.memo("vectors", [run, left, right, frame.top, frame.bottom], () =>
+    shadesOf(frame, run.floors, [left, right]),
+  );
+  const name = (text, n) => svg`<text x=${starts[n] + wide / 2} y=${frame.y(0) + BELOW}
+    text-anchor="middle" style="fill: ${INKS[n] ?? "var(--cw-ink)"}; font-size: ${TAG}px;
+    font-weight: 700">${text}</text>`;
+  const same = svg`<path d="M${left} ${frame.y(first)}H${right}" stroke="var(--cw-ink)"
+      stroke-dasharray="4 3"></path>
+    <text x=${starts[2] + wide / 2} y=${frame.y(first) - 6} text-anchor="middle"
+      style="font-size: ${TAG}px; font-weight: 700">A = B</text>`;
+  return svg`${drawn}${COLUMNS.map(name)}
+    ${isNarrow(ui) ? nothing : svg`<text x=${right} y=${frame.top - 9} text-anchor="end">vectors of A and B</text>`}
+    ${first ? same : nothing}
+    <path d="M${left} ${frame.y(at)}H${right}" stroke="var(--cw-ink)" stroke-width="1.5"></path>`;
 }
 
 function towers(now, ui) {
@@ -177,7 +225,8 @@ function towers(now, ui) {
     says: `Two tokens through ${depth} layers, ${NAMES[kind]}: they differ by
       ${quantity(run.left[0])} at the bottom and by ${quantity(run.left[depth])} at the top. A
       gradient of 1 at the top is ${quantity(run.gradient[0])} at the bottom`,
-    x: { ends: [0, KINDS.length], ticks: [] },
+    // On a telephone the vectors have their own panel.
+    x: { ends: [isNarrow(ui) ? 0 : -WIDE, KINDS.length], ticks: [] },
     y: {
       ends: [-ROOM_BELOW, DEEPEST],
       // The room of the numbers is the towers' there.
@@ -185,7 +234,7 @@ function towers(now, ui) {
         ? { ticks: [], label: `layers 0 to ${DEEPEST}` }
         : { ticks: [0, 20, 40, 60], label: "layer" }),
     },
-    height: heightFor(ui.width("panels", NARROW)),
+    height: isNarrow(ui) ? HEIGHT_IF_NARROW : HEIGHT,
     group: true,
   };
   return panel(ui, options, (frame) => {
@@ -207,8 +256,9 @@ function towers(now, ui) {
     );
     return svg`<g style="cursor: pointer" @click=${press}>
         ${KINDS.map((one, i) => tower(frame, now, [one, tags[i]], i, ui))}
+        ${isNarrow(ui) ? nothing : vectors(frame, now, [frame.x(-WIDE), frame.x(-0.1)], ui)}
       </g>
-      <text x=${Math.max(0.8 * TAG, frame.left - 6)} y=${frame.y(0) + BELOW} text-anchor="end"
+      <text x=${Math.max(0.8 * TAG, frame.x(0))} y=${frame.y(0) + BELOW} text-anchor="end"
         style="fill: ${DOWN};
         font-size: ${TAG}px">↓</text>
       ${handle(
@@ -249,23 +299,17 @@ function chooser(now, ui) {
   </fieldset>`;
 }
 
-/** What both tokens are after the layer: all features of each, by their sign and their size. */
-function features({ run, at }, ui) {
-  const floor = run.floors[at];
-  const most = Math.max(...floor.map((token) => Math.max(...token.map(Math.abs)))) || 1;
-  const wide = (ui.width("features", 300) - NAME) / WIDTH;
-  const cell = (y) => (value, i) =>
-    svg`<rect x=${NAME + i * wide} y=${y} width=${wide - 1}
-    height=${CELL - 1} fill=${value < 0 ? INKS[0] : INKS[1]}
-    fill-opacity=${(Math.abs(value) / most).toFixed(3)} stroke="var(--cw-line)"></rect>`;
-  const row = (token, i) => svg`<text x="0" y=${(i + 1) * CELL - 4} font-weight="700"
-      style="fill: ${INKS[i]}">${"AB"[i]}</text>${Array.from(token, cell(i * CELL))}`;
-  return html`<div class="cw-panel" style="flex-basis: 100%">
-    <p class="cw-stack-features">The ${WIDTH} features of A and B after layer ${at}</p>
-    <div data-measure="features"><svg viewBox="0 0 ${ui.width("features", 300)} ${TOKENS * CELL}"
-      role="img" aria-label="The features of both tokens after layer ${at}">${floor.map(row)}</svg>
-    </div>
-  </div>`;
+/** On a telephone, where there is no room for it beside the towers. */
+function vectorsBelow(now, ui) {
+  const options = {
+    name: "vectors",
+    title: `The vectors of A and B: ${NAMES[now.kind]}`,
+    says: `The ${WIDTH} features of both tokens after each of ${now.depth} layers`,
+    x: { ends: [0, 1], ticks: [] },
+    y: { ends: [-ROOM_BELOW, DEEPEST], ticks: [] },
+    height: HEIGHT_OF_VECTORS_IF_NARROW,
+  };
+  return panel(ui, options, (frame) => vectors(frame, now, [frame.left, frame.right], ui));
 }
 
 const REASONS = {
@@ -302,7 +346,7 @@ export default liveFigure({
   derive,
   panels: (now, ui) => [
     html`<div style="flex: 1 1 100%; min-width: 0">${towers(now, ui)}${chooser(now, ui)}</div>`,
-    features(now, ui),
+    isNarrow(ui) ? vectorsBelow(now, ui) : nothing,
   ],
   readings: ({ run, at }) => [
     {

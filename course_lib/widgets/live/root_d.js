@@ -1,6 +1,6 @@
 // How the scores of a random query spread with the dimension, and what the softmax makes of them.
 
-import { area, bars, dot, handle, legend, line, panel } from "../kit/charts.js";
+import { area, bars, dot, handle, legend, line, NARROW, panel, rule } from "../kit/charts.js";
 import { toggle } from "../kit/controls.js";
 import { sharing } from "../kit/sharing.js";
 import { number, percent, quantity } from "../kit/text.js";
@@ -16,8 +16,8 @@ const TICKS = [1, 4, 16, 64, 256, 1024];
 const ROOT = 0.5;
 /** No softmax lets more through than one that is torn between two keys; above is room for its line. */
 const [MOST_GRADIENT, CEILING] = [0.5, 0.53];
-/** How wide the panels are beside each other: the gradient is what it all leads to. */
-const [FAN, BARS, GRADIENT] = [1.3, 0.75, 0.99];
+/** How wide the panels are beside each other: what the softmax makes of scores is the point. */
+const [FAN, BARS, GRADIENT] = [0.85, 1.3, 0.9];
 const HEIGHT = 236;
 const LITTLE = 0.05;
 /** A key with more of the weight drowns all others together. */
@@ -131,7 +131,12 @@ function weightBars({ weights, best }, ui) {
     y: { ends: [0, 1], label: "weight", ticks: [0, 0.5, 1] },
     ...{ height: HEIGHT, grow: BARS },
   };
-  return panel(ui, options, (frame) => bars(frame, weights, { colour: colourOf(best) }));
+  return panel(
+    ui,
+    options,
+    (frame) => svg`${bars(frame, weights, { colour: colourOf(best) })}
+      ${rule(frame, { y: 1 / KEYS, label: "equal shares" })}`,
+  );
 }
 
 function gradientCurve({ dimensions, through, otherwise, here, dimension, ...now }, ui) {
@@ -197,7 +202,12 @@ function root({ power }, ui) {
 export default liveFigure({
   derive,
   chooser: root,
-  panels: (now, ui) => [fan(now, ui), weightBars(now, ui), gradientCurve(now, ui)],
+  panels: (now, ui) => {
+    const [scores, weights] = [fan(now, ui), weightBars(now, ui)];
+    // On a telephone the weights have the first row to themselves.
+    const first = ui.width("panels", NARROW) < NARROW ? [weights, scores] : [scores, weights];
+    return [...first, gradientCurve(now, ui)];
+  },
   asks: "Are all 16 keys still heard?",
   verdict,
   readings: ({ weights, best, gradient }) => [
