@@ -16,7 +16,7 @@ import {
   votes,
 } from "../maths/recurrent.js";
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { coursePicture, layout, mapPicture, WIDTH } from "./picture.js";
+import { coursePicture, layout, mapPicture, REACH, WIDTH } from "./picture.js";
 import { exchanged, vessel } from "./vessel.js";
 
 const SECONDS_A_LETTER = 1.3;
@@ -121,7 +121,6 @@ function derive(now, ui) {
   const share = hovered ? 1 : Math.min(1, now.share);
   const read = at + Number(share >= 1);
   const flow = exchange(kind, steps[at], unit);
-  const states = steps.map((step) => Math.abs(exchange(kind, step, unit).state));
   const full = fullest(course, quantity);
   const place = `letter ${at + 1} of ${letters.length}, ${visible(letters[at])}`;
   const value = number(steps[at][quantity][unit], 3);
@@ -132,7 +131,7 @@ function derive(now, ui) {
     read,
     flow,
     level: levelAt(flow, exchanged(share)),
-    rim: Math.max(...states) || 1,
+    rim: kind === "LSTM" ? REACH.cell : REACH.hidden,
     sorted,
     kept: standing.memory,
     at: { letter: at, unit, row: sorted.indexOf(unit), place, step: steps[at] },

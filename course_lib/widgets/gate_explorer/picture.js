@@ -18,6 +18,8 @@ const HEAD = 2;
 const [TYPE, LARGER, ROOMY] = [12, 14, 40];
 /** How wide the picture is before it is measured. */
 export const WIDTH = 320;
+/** The scale of the glass and of the course, the same for all words: few cells go beyond. */
+export const REACH = { cell: 3, hidden: 1, candidate: 1 };
 const GAP = 0.07;
 const FAINT = 0.25;
 
@@ -102,7 +104,7 @@ function head(now, t) {
 function trace({ letters, steps, title, at, share, playing, open, quantity, lie }) {
   const { cell, traceTop, bottom } = lie;
   const values = steps.map((step) => step[quantity][at.unit]);
-  const most = open ? 1 : Math.max(...values.map(Math.abs)) || 1;
+  const most = open ? 1 : Math.max(REACH[quantity] ?? 0, ...values.map(Math.abs)) || 1;
   const height = (value) => traceTop + TRACE * (open ? 1 - value : (1 - value / most) / 2);
   const points = values.map((value, t) => [middleOf(lie, t), height(value)]);
   const [here, last] = [points[at.letter], points[Math.max(0, at.letter - 1)]];

@@ -31,9 +31,9 @@ const TOPS = [0.1, 0.25, 0.5, 1];
 const [ABOVE, BELOW] = [14, 24];
 const LOWEST = 30;
 /** A keyboard: keys in a row, largest and smallest width of a key, distance of the rows. */
-const [KEYS, WIDEST_KEY, SLIMMEST_KEY, KEY_GAP] = [13, 48, 29, 4];
+const [KEYS, WIDEST_KEY, SLIMMEST_KEY, KEY_GAP] = [13, 48, 36, 4];
 /** The height of the bars that grow from two rows of keys at most, and from more. */
-const KEY_BARS = [44, 48];
+const KEY_BARS = [60, 44];
 
 /** The layout of bars for `count` letters: in rows of `each`, with their feet at `base`. */
 function gridOf(count, width, { byRank = false, highest = 150, keyboard = false }) {
@@ -102,10 +102,11 @@ export function letterBars(ui, letters) {
     () => take(ui.now.looked),
   );
   const looked = order.indexOf(ui.now.looked);
+  const size = letters.locked ? 24 : letters.keyboard ? 18 : 15;
   return html`<div class="cw-l-bars" data-measure="bars">
     <svg role="slider" tabindex="0" aria-label=${title} viewBox="0 0 ${grid.right} ${grid.bottom}"
       aria-valuemin="1" aria-valuemax=${count} aria-valuenow=${looked + 1}
-      aria-valuetext=${spoken} style="--cw-l-size: ${Math.min(letters.keyboard ? 18 : 15, grid.cell + 1)}px"
+      aria-valuetext=${spoken} style="--cw-l-size: ${Math.min(size, grid.cell + 1)}px"
       @click=${(event) => take(under(event))} @keydown=${keys} @pointerleave=${() => preview(null)}
       @pointermove=${(event) => event.pointerType === "mouse" && preview(under(event))}>
       ${drawnBars(grid, looked, letters)}
@@ -121,8 +122,9 @@ function drawnBars(grid, looked, letters) {
     locked ? shares.map(() => 0) : shares,
   );
   const { cell, tall, spot } = grid;
-  const most = locked ? 1 : Math.max(...order.map((id) => Math.max(own[id], probability[id])));
-  const top = TOPS.find((limit) => limit >= most - 1e-9) ?? 1;
+  const most = Math.max(...order.map((id) => Math.max(own[id], probability[id])));
+  // What a keyboard shows is compared from letter to letter: its axis stands still.
+  const top = (letters.keyboard ? 1 : TOPS.find((limit) => limit >= most - 1e-9)) ?? 1;
   const spots = order.map((_, i) => spot(i));
   const inside = `h${(cell - 3).toFixed(2)}`;
   const back = inside.replace("h", "h-");
@@ -132,7 +134,7 @@ function drawnBars(grid, looked, letters) {
   const bars = (cut, shares) =>
     order.map((id, i) => (isCut(id) === cut ? bar(spots[i], shares[id]) : "")).join("");
   const key = tall + BELOW - KEY_GAP;
-  const foot = locked ? BELOW - KEY_GAP - key / 2 + 5 : 16;
+  const foot = locked ? BELOW - KEY_GAP - key / 2 + 7 : 16;
   // A letter keeps its element when it moves.
   const labels = [];
   order.forEach((id, i) => {

@@ -143,7 +143,7 @@ function blends(now, ui) {
       html`<span data-other=${LONGEST_TITLE}>${
         intervals > SHOWN ? `${dots.length} of ${intervals + 1} nodes` : `${intervals + 1} nodes`
       }</span>`,
-      legend([{ text: "u", colour: "var(--cw-ink)" }]),
+      legend([{ text: "function u", colour: "var(--cw-ink)" }]),
     ],
     says: `The function and its blends at ${dots.length} of ${intervals + 1} nodes: hats off by up to
       ${quantity(hats.off)}, softmax by ${quantity(softmax.off)}`,
@@ -272,7 +272,7 @@ function curves(now, ui) {
       logarithmic: true,
       ticks: COUNTS.filter((_, k) => k % 2 === 0),
       // There the slider that says so stands right above.
-      label: isNarrow(ui) ? "" : "intervals 1/h",
+      label: isNarrow(ui) ? "" : "intervals between nodes, 1/h",
     },
     y: ERROR_AXIS,
     height: isNarrow(ui) ? HEIGHT_IF_NARROW : HEIGHT,
@@ -322,7 +322,7 @@ function lawsWith({ law, factor }) {
   const of = (one) => (one === law ? factor : COMPARED[one].factor);
   const c = (one) => (of(one) === 1 ? "" : `${quantity(of(one))} `);
   return {
-    fixed: `fixed ${Number((of("fixed") / 1000).toPrecision(3))}`,
+    fixed: `fixed: ${Number((of("fixed") / 1000).toPrecision(3))}`,
     ...{ ratio: `${c("ratio")}h²`, logarithm: `${c("logarithm")}h² ln(1/h)/π²` },
   };
 }
@@ -389,6 +389,6 @@ export default liveFigure({
     },
   ],
   says,
-  began: (now) => `1/h = ${now.intervals}, τ = ${lawsWith(now)[now.law].replace("fixed ", "")}`,
+  began: (now) => `1/h = ${now.intervals}, τ = ${lawsWith(now)[now.law].replace("fixed: ", "")}`,
   tour: { knob: "intervals", from: 8, seconds: 7 },
 });

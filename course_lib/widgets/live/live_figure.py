@@ -166,22 +166,24 @@ FIGURES = {
                 Choice("fixed", "ratio", "logarithm", default="fixed"),
                 "Temperature τ",
                 names={
-                    "fixed": "fixed c/1000",
+                    "fixed": "fixed: c/1000",
                     "ratio": "c h²",
                     "logarithm": "c h² ln(1/h)/π²",
                 },
             ),
-            "intervals": knob(Integer(4, 1024, default=1024), "Intervals 1/h", logarithmic=True),
-            "factor": knob(Number(0.1, 3.0, default=1.0), "Factor c", logarithmic=True, more=True),
+            "intervals": knob(Integer(4, 1024, default=1024), "Intervals, 1/h", logarithmic=True),
+            "factor": knob(
+                Number(0.1, 3.0, default=1.0), "Factor c of τ", logarithmic=True, more=True
+            ),
             "shape": knob(
                 Choice("wave", "square", "root", default="wave"),
-                "u(x)",
+                "Function u",
                 more=True,
                 names={"wave": "sin 7x + x", "square": "x²", "root": "√x"},
             ),
             "where": knob(
                 Choice("middle", "whole", "reflected", default="middle"),
-                "Where",
+                "Errors of",
                 more=True,
                 names={
                     "middle": "the middle half",
@@ -189,14 +191,15 @@ FIGURES = {
                     "reflected": "all, ends reflected",
                 },
             ),
-            "all": knob(Switch(default=False), "All rules", more=True),
+            "all": knob(Switch(default=False), "Show all three rules", more=True),
         },
     ),
     "deep-stack": Figure(
         title="What depth does to tokens and to gradients, in five stacks",
         shows=(
             "Five towers of up to sixty small layers. Two tokens go up each, as far apart as they "
-            "still differ and as thick as they are loud, and a gradient comes down. In a bare "
+            "still differ and as thick as they are loud, and a gradient comes down; of the chosen "
+            "tower, all layers of both vectors are drawn. In a bare "
             "stack both tokens become one; with a way around each layer and a norm before it they "
             "stay apart, and the gradient arrives."
         ),

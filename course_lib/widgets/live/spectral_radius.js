@@ -10,8 +10,8 @@ import { liveFigure } from "./live_figure.js";
 const STEPS = 40;
 const START = [0.8, 0.4];
 const LARGEST = 2;
-/** Half of the window on the signal; what runs away leaves the wider one. */
-const WINDOWS = [1.3, 4];
+/** Half of the window on the signal, which is the same for all; what runs away leaves it. */
+const WINDOW = 1.3;
 /** A drawing has no room for a state that has left for good. */
 const BEYOND = 100;
 /** Of the gradient: it neither vanishes nor explodes. */
@@ -26,7 +26,7 @@ const HEIGHT_IF_NARROW = 240;
 /** It may be slimmer than a panel that stands alone. */
 const SLIM = 0.9;
 /** For the names of curves, at the right. */
-const [ROOM, LINE] = [58, 15];
+const [ROOM, LINE] = [76, 15];
 /** Both drawings of the steps stand on the axis of the lower one. */
 const MARGIN = 44;
 /** Radii below, at and above 1, each with its signal in so many pixels. */
@@ -97,21 +97,27 @@ function eigenvalues({ radius, angle }, ui) {
   });
 }
 
-function signal({ states, tanh, norm }, ui) {
-  const edge = WINDOWS[Number(norm > LARGEST)];
+/** How far the signal goes that leaves its window. */
+const beyond = (frame, most) =>
+  [`↑ to ${quantity(most)}`, "↓"].map((text, i) =>
+    word(frame, [STEPS + 1, i ? -WINDOW : 0.7 * WINDOW], text, { colour: "var(--cw-warm)" }),
+  );
+
+function signal({ states, tanh }, ui) {
   const heard = states.map(([h]) => h);
   const loud = states.map((state) => Math.hypot(...state));
+  const most = Math.max(...heard.map(Math.abs));
   const options = {
     name: "signal",
     title: "The signal: unit 1, step by step",
     says: `The state of unit 1 over ${STEPS} steps, ${tanh ? "with" : "without"} tanh, from
       ${heard[0]} to ${quantity(heard[STEPS])}`,
     x: { ends: [-0.5, STEPS + 0.5], ticks: [] },
-    y: { ends: [-edge, edge], ticks: [-1, 0, 1] },
+    y: { ends: [-WINDOW, WINDOW], ticks: [-1, 0, 1] },
     ...{ height: 108, room: ROOM, margin: MARGIN },
   };
   const rim = (sign) => loud.map((size, t) => [t, sign * Math.min(size, BEYOND)]);
-  const colour = (t) => (Math.abs(heard[t]) > edge ? "var(--cw-warm)" : "var(--cw-accent)");
+  const colour = (t) => (Math.abs(heard[t]) > WINDOW ? "var(--cw-warm)" : "var(--cw-accent)");
   return panel(
     ui,
     options,
@@ -119,7 +125,7 @@ function signal({ states, tanh, norm }, ui) {
       frame,
     ) => svg`${dated(frame)}${area(frame, [...rim(1), ...rim(-1).toReversed()], loud[0], { opacity: 0.12 })}
       ${bars(frame, heard, { colour, wide: 0.6 })}
-      ${loud[STEPS] > edge ? word(frame, [STEPS + 1, 0], "off scale", { colour: "var(--cw-warm)" }) : ""}`,
+      ${most > WINDOW ? beyond(frame, most) : ""}`,
   );
 }
 
@@ -232,7 +238,7 @@ function fates({ radius, angle, stretch, tanh }, ui) {
   const [wide, tall] = SPARK;
   const fate = (one, i) => {
     const states = runs[i];
-    const high = ([h]) => (clamp(h, -WINDOWS[0], WINDOWS[0]) * tall) / 2 / WINDOWS[0];
+    const high = ([h]) => (clamp(h, -WINDOW, WINDOW) * tall) / 2 / WINDOW;
     const bar = (state, t) => `M${((t + 0.5) * wide) / (STEPS + 1)} 0v${(-high(state)).toFixed(2)}`;
     const inks = { "runs away": "var(--cw-warm)" };
     return html`<button type="button" class="cw-button cw-fate" aria-pressed=${one === radius}
