@@ -194,7 +194,7 @@ function rodView(now, ui) {
 const HINTS = {
   nodes:
     "A curve is off by its largest gap to the dotted one, where the bar stands; at best is the least " +
-    "for any τ. Drag a node, or Tab to it and use the arrow keys; press elsewhere to move the query. " +
+    "for any τ. Drag a node, or Tab to it and use the arrow keys; drag ◂▸ to move the query. " +
     "A new number spaces them evenly.",
   rod:
     "The field keeps up as long as it is no more than twice as far off as on rods of its family. " +

@@ -55,15 +55,26 @@ const upright = (field, query, height) =>
   svg`<path class="cw-b-query" d="M${field.toPixel([query, 0])[0]} 0V${height}"
     stroke="var(--cw-ink)" stroke-dasharray="3 3"></path>`;
 
+const ask = (ui, x) => ui.set({ query: Number(clamp(x, 0, 1).toFixed(2)) });
+
 /** On a panel that nobody draws on, a press moves the query; a finger scrolls the page instead. */
 const asking = (ui) => (field) =>
-  stroking(
-    (pixel) => {
-      const [x] = field.toData(pixel);
-      ui.set({ query: Number(clamp(x, 0, 1).toFixed(2)) });
-    },
-    { scrolls: true },
-  );
+  stroking((pixel) => ask(ui, field.toData(pixel)[0]), { scrolls: true });
+
+/** At the foot of the query's line, for the finger and the keyboard too. */
+function queryHandle(ui, field, height) {
+  const grip = dragging({
+    moveTo: (pixel) => ask(ui, field.toData(pixel)[0]),
+    moveBy: ([right]) => ask(ui, ui.now.query + STEP.x * right),
+  });
+  return svg`<g class="cw-handle" tabindex="0" role="button" aria-roledescription="movable query"
+    aria-label="query at ${number(ui.now.query)}; arrow keys move it"
+    transform="translate(${field.toPixel([ui.now.query, 0])[0]} ${height - 11})"
+    @pointerdown=${grip} @pointermove=${grip} @keydown=${grip}>
+    <circle r="18" fill="transparent"></circle>
+    <path d="M-4 -8L-15 0L-4 8zM4 -8L15 0L4 8z" fill="var(--cw-ink)" stroke="var(--cw-paper)"></path>
+  </g>`;
+}
 
 /** A frame with levels, the query's place, and whatever is drawn in it. */
 function frame(ui, { name, label, height, range, levels, content, grip = asking(ui) }) {
@@ -135,15 +146,16 @@ function nodeHandle(ui, field, i) {
 /** Nodes and values under the hand, and what hats and softmax make of them. */
 export function nodesPanel(now, ui) {
   const range = [-HIGHEST - 0.2, HIGHEST + 0.2];
+  const height = heightOf(ui, "nodes");
   return frame(ui, {
     name: "wide",
     label: "Nodes with their values, and what is blended of them",
-    height: heightOf(ui, "nodes"),
-    range,
+    ...{ height, range },
     levels: roundLevels([-1, 1], 3),
     content: (field) => [
       now.bases.map((basis, i) => apart(field, now, basis, now.farthest[i])),
       blends(field, now),
+      queryHandle(ui, field, height),
       now.points.map((_, i) => nodeHandle(ui, field, i)),
     ],
   });
@@ -163,6 +175,7 @@ export function solutionPanel(now, ui) {
     // Between the ends of the rod the curves keep away from 0; there is room for a name.
     content: (field) => [
       blends(field, now),
+      queryHandle(ui, field, height),
       svg`<text class="cw-small cw-halo" text-anchor="middle" x=${field.toPixel([0.69, 0])[0]}
         y=${high > -low ? height - 16 : 24}>wide band: the solution</text>`,
     ],
@@ -270,13 +283,15 @@ export function basisPanel(now, ui, { name, rows, weights }, told) {
     context.fill();
   };
   const inputs = [rows, most, behind];
+  const press = asking(ui)(field);
   return html`<div data-basis=${name}>
     <p class="cw-b-title"><strong style="color: var(--cw-${ink})">${title}</strong>${told}</p>
     <div class="cw-layers" data-measure=${name}
       style="height: ${BASIS_HEIGHT}px">
       <canvas role="img" aria-label="${title}: the weight of each of ${nodes.length} nodes along x"
         ${painted(ui, { width, height: BASIS_HEIGHT, inputs, paint })}></canvas>
-      <svg viewBox="0 0 ${width} ${BASIS_HEIGHT}" aria-hidden="true">
+      <svg viewBox="0 0 ${width} ${BASIS_HEIGHT}" aria-hidden="true"
+        @pointerdown=${press} @pointermove=${press}>
         ${upright(field, query, BASIS_HEIGHT)}
         <path d="M0 ${peak}H${width}" stroke="var(--cw-line)"></path>
         <text x="4" y=${peak - 5} class="cw-small">${number(top)}</text>

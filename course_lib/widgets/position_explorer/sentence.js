@@ -9,6 +9,11 @@ import { handOf, ORDERS } from "../maths/position.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { KEY_INK, QUERY_INK } from "./product.js";
 
+/** What a score compares. */
+const COMPARED = {
+  ...{ none: "words", sinusoidal: "places", learned: "places" },
+  rotary: "words, turned",
+};
 const INKS = { BITES: QUERY_INK, DOG: KEY_INK, MAN: "var(--cw-edge)" };
 const TILE = { width: 80, height: 34 };
 const [LINE, ARC] = [98, 26];
@@ -81,7 +86,7 @@ export function sentence(now, ui, arrange) {
       }
       <text class="cw-pos-score cw-halo" data-reading="momentary" data-way=${way}
         text-anchor="middle" x=${(query.x + key.x) / 2} y="38">${number(momentary)}</text>
-      <text class="cw-small" text-anchor="middle" x=${(query.x + key.x) / 2} y="11">score</text>
+      <text class="cw-small" text-anchor="middle" x=${(query.x + key.x) / 2} y="11">score of the ${COMPARED[now.kind]}</text>
       ${apart ? [...spots].sort(manLast).map(tile) : nothing} ${lines}
       ${
         order || apart < 2
