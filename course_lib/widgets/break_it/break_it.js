@@ -1,5 +1,5 @@
 import { plain } from "../kit/array.js";
-import { button, slider, toggle } from "../kit/controls.js";
+import { button, slider, swatch, toggle } from "../kit/controls.js";
 import { painted } from "../kit/painted.js";
 import { playButton, prefersStillness } from "../kit/play.js";
 import { percent, quantity, superscript } from "../kit/text.js";
@@ -166,7 +166,7 @@ function film({ claimed, shown, bend, run, about, told }, ui, width, side) {
 
 function picture(now, ui) {
   const width = ui.width("picture", 640);
-  const side = clamp(Math.round(width / 5), 84, 124);
+  const side = clamp(Math.round(width / 4), 124, 156);
   const across = ui.width("dots", 500);
   const paint = (context) => paintDots(now, ui.theme, across, side, context);
   return html`<div class="cw-break-picture" data-measure="picture" style="--side: ${side}px">
@@ -176,8 +176,9 @@ function picture(now, ui) {
         ></canvas>
       </div>
       ${film(now, ui, width, side)}
-      <p class="cw-hint cw-break-key">Each dot is the error of a case: below the line,
-        ${toleranceOf(now.about)}, it is only rounding; above it, in orange, the claim breaks.
+      <p class="cw-hint cw-break-key">A dot for each case, as high as its error:
+        ${swatch("var(--cw-series-2)")} it holds, up to rounding;
+        ${swatch("var(--cw-warm)")} it breaks the claim.
         Picture: ${now.about.picture}.</p>
     </div>`;
 }
