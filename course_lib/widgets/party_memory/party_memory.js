@@ -7,6 +7,7 @@ import { widget } from "../kit/widget.js";
 import { memoryWeights } from "../maths/memory.js";
 import { blend, clamp, dot, ranking, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { drawing, OWN, withOwn } from "./drawing.js";
 import { landed, onTheWay } from "./flight.js";
 
 /** Until the first guest, of each one's ink in the air, and from guest to guest. */
@@ -65,8 +66,11 @@ function derive(now, { memo }) {
   const { images, mode, decay, door, temperature, arrived, playing, waited } = now;
   const asking = isAsking(now);
   const query = now.queries[now.questions.indexOf(now.question)];
-  const party = { ...now, guests: now.names.length, keys: now.guest_keys, query };
-  const portraits = memo("portraits", [images], () => pictures(images));
+  const guests = memo("guests", [images, now.own, now.names, now.guest_keys, now.fits], () =>
+    withOwn(now, pictures(images)),
+  );
+  const { portraits } = guests;
+  const party = { ...now, guests: now.names.length, keys: guests.guest_keys, query };
   const known = [mode, decay, door, temperature, arrived, query];
   const sheetOf = (name, count) =>
     memo(name, [...known, portraits], () => {
@@ -80,7 +84,7 @@ function derive(now, { memo }) {
   const flight = playing && arrived ? clamp(waited / SECONDS_OF_FLIGHT, 0, 1) : 1;
   // Each answer is drawn on a new sheet.
   const before = flight < 1 ? sheetOf("before", asking ? 0 : arrived - 1) : sheet;
-  return { query, portraits, flight, before, asking, ...sheet };
+  return { query, ...guests, flight, before, asking, ...sheet };
 }
 
 /** A picture as ink on paper. Its pixels are square, unless it is very long. */
@@ -302,7 +306,8 @@ function view(now, ui) {
     ${threads(now)} ${memoryPanel(now, ui)}
       <canvas class="cw-air cw-party-air" aria-hidden="true" ?hidden=${now.flight === 1}
         ${inkInTheAir(now, ui)}></canvas>
-    </div>`;
+    </div>
+    ${drawing(now, ui)}`;
 }
 
 function words(now) {
@@ -325,7 +330,7 @@ export default widget({
     ...{ mode: plain, decay: plain, door: plain },
     ...{ temperature: plain, question: plain, arrived: plain },
   },
-  local: { waited: SECONDS_A_GUEST - SECONDS_BEFORE, until: Infinity, ahead: null },
+  local: { waited: SECONDS_A_GUEST - SECONDS_BEFORE, until: Infinity, ahead: null, ...OWN },
   atSight: (ui) => {
     if (ui.now.mode === "query" && ui.now.arrived === ui.now.names.length) askAll(ui);
     ui.play(true);
