@@ -1,13 +1,18 @@
+from string import ascii_lowercase
+
 import numpy as np
+import torch
 from agreement import agrees_with_course_lib, has
 from clock import plays, turn
 from gestures import press, spot
 from playwright.sync_api import expect
 from reading import NOTE_VALUES, VALUES, send, state_of
-from small_widgets import distributions, make
+from small_widgets import distributions, make, seeded
 from widget_page import Alone
 
+from course_lib.models.words.induction import StringReader
 from course_lib.widgets import AttentionExplorer
+from course_lib.widgets.kit.packed_weights import with_weights
 
 
 def equal_weights(tokens: int) -> np.ndarray:
@@ -106,6 +111,24 @@ def test_a_text_is_read_once_token_by_token_until_a_hand_chooses_one(alone: Alon
     send(widget, temperature=5)
     turn(widget, 0.1)
     assert said.count() == 1
+
+
+def test_letters_typed_in_the_page_are_read_there_and_heat_reaches_the_guess(alone: Alone):
+    reader, letters = seeded(StringReader), list(ascii_lowercase)
+    given = {"guesses": distributions(2, 26), "vocabulary": letters, "reader": reader}
+    shown = AttentionExplorer(list("ab"), equal_weights(2), moving=False, **given)
+    read = with_weights(StringReader, shown.reader["weights"])
+    widget = alone(shown)
+    widget.get_by_label("Type letters").fill("Queue!")
+    ids = torch.tensor([letters.index(letter) for letter in "queue"])
+    for heat in (1, 10):
+        with torch.no_grad():
+            read.layers[0].query.weight /= heat
+            [share], [best] = read(ids)[-1].softmax(-1).topk(1)
+        send(widget, temperature=heat)
+        line = widget.locator(".cw-next tbody tr").first
+        expect(line).to_contain_text(f"{letters[best]}{100 * share:.0f}")
+    expect(widget.get_by_label("Type letters")).to_have_value("queue")
 
 
 def test_queries_look_at_a_context_in_cross_attention(alone: Alone):

@@ -13,6 +13,7 @@ from course_lib.models.molecules import MoleculeNetwork, load_molecules
 from course_lib.models.rods import load_rod_field
 from course_lib.models.stars import load_astromer
 from course_lib.models.typefaces import load_typeface_vae, load_typefaces
+from course_lib.models.words.induction import StringReader
 from course_lib.widgets.basis_explorer.basis_explorer import read_off
 from course_lib.widgets.break_it.break_it import CLAIMS
 from course_lib.widgets.graph_drum.graph_drum import MOST_NODES, MOST_SPRINGS
@@ -32,14 +33,15 @@ def bytes_of(widget):
 
 
 def largest_of_all_but_those_with_large_models():
-    rows = np.tril(small.distributions(51, 2, 2, 13, 13).numpy())
+    rows = np.tril(small.distributions(21, 2, 2, 13, 13).numpy())
     yield widgets.AttentionExplorer(
         list("odiracmydirac"),
         rows / rows.sum(-1, keepdims=True),
-        steps=range(51),
-        losses=range(51),
+        steps=range(21),
+        losses=range(21),
         vocabulary=list(ascii_lowercase),
-        guesses=np.full((51, 13, 26), 1 / 26),
+        guesses=np.full((21, 13, 26), 1 / 26),
+        reader=StringReader(),
     )
 
     system = mechanics.CoupledOscillators()

@@ -15,10 +15,11 @@ import { weightTable } from "../kit/table.js";
 import { number, percent, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
+import { readLetters, unpackReader, weightsOf } from "../maths/string_reader.js";
 import { headRows, largestChange } from "../maths/weights.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
-import { film, guesses, guessesAt, advance as play, weights } from "./film.js";
-import { beginReading, reading, readOn, stopReading } from "./reading.js";
+import { film, foremost, guesses, guessesAt, advance as play, weights } from "./film.js";
+import { at, beginReading, reading, readOn, stopReading } from "./reading.js";
 import { answer, arc, elsewhere, numbers, WIDEST } from "./rivals.js";
 
 const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
@@ -65,7 +66,34 @@ function rowLayout(tokens, context, width, guessed) {
   };
 }
 
-function derive(now, ui) {
+/** What the model in the page makes of the letters; nothing where what was given says it all. */
+function readHere({ reader, own, tokens, vocabulary, layer, temperature, step, steps }, ui) {
+  const filmed = step < steps.length - 1;
+  if (!reader || (!own && (temperature === 1 || filmed))) return null;
+  return ui.memo("read here", [reader, own, tokens, layer, temperature], () => {
+    const letters = own ? [...own] : tokens;
+    const ids = letters.map((letter) => vocabulary.indexOf(letter));
+    const { attention, guesses } = readLetters(reader, ids, { layer, temperature });
+    return {
+      letters,
+      weights: weightsOf(attention, reader.heads),
+      guesses: { count: ids.length, at: (row, others) => foremost(guesses[row], others) },
+    };
+  });
+}
+
+/** What the page has read itself takes the place of what was given. */
+function told(given, read) {
+  if (!read) return given;
+  const { guesses, letters, weights } = read;
+  return given.own
+    ? { ...given, guesses, weights, tokens: letters, query: given.place, rivals: [], question: "" }
+    : { ...given, guesses };
+}
+
+function derive(given, ui) {
+  const read = readHere(given, ui);
+  const now = told(given, read);
   const { tokens, context, hovered, temperature, causal, answers, asked, vocabulary } = now;
   const keys = context.length ? context : tokens;
   const weights = now.compared && now.given ? now.given : now.weights;
@@ -89,7 +117,7 @@ function derive(now, ui) {
   const matrix = rowsOf(head);
   const width = ui.width("row", 600);
   const expected = ui.memo("guesses", [now.guesses, vocabulary, tokens, step], () =>
-    guessesAt(now, step),
+    guessesAt(now, read ? 0 : step),
   );
   const guessed = expected !== null;
   const asked_of = guessed && now.rivals.length ? upTo(heads) : [];
@@ -97,7 +125,8 @@ function derive(now, ui) {
   const widest = Math.min(ui.width("map", 320), guessed ? beside : Infinity);
   return {
     ...{ counts: { steps, layers, heads }, step, layer, head, query, pointed, keys },
-    ...{ matrix, row: matrix[pointed.query], expected },
+    ...{ matrix, row: matrix[pointed.query], expected, read, tokens, weights },
+    ...{ rivals: now.rivals, question: now.question },
     heard: asked_of.map((one) => rowsOf(one)[pointed.query]),
     change: ui.memo(
       "change",
@@ -120,7 +149,7 @@ function preview(ui, query, key) {
 }
 const choose = (ui, query) => {
   stopReading(ui);
-  ui.set({ query, hovered: NOWHERE });
+  ui.set({ ...at(ui, query), hovered: NOWHERE });
 };
 const leave = (ui) => () => preview(ui, null, null);
 
@@ -286,6 +315,23 @@ function tokenField(now, ui) {
   </form>`;
 }
 
+/** The field in which letters are typed for the model in the page. */
+function letterField({ own, tokens, reader, vocabulary }, ui) {
+  const id = `${ui.id}-letters`;
+  const input = ({ target }) => {
+    const known = [...target.value.toLowerCase()].filter((letter) => vocabulary.includes(letter));
+    const text = known.slice(0, reader.tokens).join("");
+    ui.play(false);
+    ui.set({ own: text || null, place: text.length - 1, stood: null, hovered: NOWHERE });
+    target.value = text;
+  };
+  return html`<div class="cw-control cw-ask">
+    <label for=${id}>Type letters, ${reader.tokens} at most</label>
+    <input id=${id} type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
+      .value=${own ?? tokens.join("")} @input=${input}>
+  </div>`;
+}
+
 const hint = (told) => html`<p class="cw-hint">${told}</p>`;
 
 /** Whose weights are drawn; of a function of the reader's, what it has changed most. */
@@ -315,8 +361,11 @@ function drawnBy(now, ui) {
 }
 
 /** What is drawn where a hand has changed it; what is expected, the model says as it is. */
-function changedByHand({ temperature, causal, expected }) {
+function changedByHand({ temperature, causal, expected, read, layer }) {
   if (temperature === 1 && !causal) return nothing;
+  if (read && temperature !== 1)
+    return hint(`All heads of layer ${layer + 1} are at τ = ${number(temperature)}, and the guesses
+      follow from it.`);
   const drawn = [temperature === 1 ? "" : `at τ = ${number(temperature)}`, causal ? "masked" : ""];
   const untouched = expected ? " What the model expects follows from τ = 1." : "";
   return hint(`This head is drawn ${drawn.filter(Boolean).join(", ")}.${untouched}`);
@@ -359,7 +408,7 @@ function begin(ui) {
 function view(now, ui) {
   const { expected } = now;
   const told = html`<p class="cw-message" role="status">${message(now)}</p>`;
-  return html`${now.plugged ? tokenField(now, ui) : nothing} ${drawnBy(now, ui)}
+  return html`${now.plugged ? tokenField(now, ui) : now.reader ? letterField(now, ui) : nothing} ${drawnBy(now, ui)}
     ${expected && now.question ? asked(now) : nothing} ${controls(now, ui)}
     ${changedByHand(now)}
     <div style="margin: 0 0 0.25rem" data-measure="row">${tokenRow(now, ui)}</div>
@@ -417,14 +466,27 @@ export default widget({
       guesses,
     },
     ...{ plugged: plain, answers: plain, error: plain },
-    ...{ question: plain, rivals: plain },
+    ...{
+      question: plain,
+      rivals: plain,
+      reader: { decode: (packed) => packed && unpackReader(packed) },
+    },
     ...{ source: plain, given: { decode: (travelled) => travelled && decodeArray(travelled) } },
   },
   controls: {
     ...{ layer: plain, head: plain, query: plain, step: plain, typed: plain },
     ...{ temperature: plain, causal: plain },
   },
-  local: { hovered: NOWHERE, field: null, asked: null, elapsed: 0, stood: null, compared: false },
+  local: {
+    hovered: NOWHERE,
+    field: null,
+    asked: null,
+    elapsed: 0,
+    stood: null,
+    compared: false,
+    own: null,
+    place: 0,
+  },
   // Tokens and weights change together, but a host may report one before the other.
   whole: ({ tokens, context, weights, steps, losses, guesses }) =>
     weights.shape.at(-2) === tokens.length &&

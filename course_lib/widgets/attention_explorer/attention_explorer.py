@@ -12,7 +12,9 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
+from course_lib.models.words.induction import LETTERS, TOKENS, StringReader
 from course_lib.widgets.kit.base import MovingWidget
+from course_lib.widgets.kit.packed_weights import pack
 from course_lib.widgets.kit.traits import (
     Array,
     Data,
@@ -28,6 +30,7 @@ AXES = ("layers", "heads", "query", "key")
 LEVELS = 255
 GUESSED = 3  # of the tokens that may come next, the most probable
 TOLERANCE = 1e-3
+READER_BYTES, READER_BITS = 20_000, 7
 SIGN = "has the weight {:g}; weights must not be negative; apply softmax to scores first"
 SUM = (
     "sums to {:.4g}; each row of weights must sum to one over the keys (the last axis); apply "
@@ -133,7 +136,9 @@ class AttentionExplorer(MovingWidget):
     vocabulary)``, or ``(steps, query, vocabulary)``; ``vocabulary`` names its last axis. The page
     shows the three most probable, rounded to 1/255. Without ``steps`` the figure then reads the
     text under the same conditions, from where a token first comes back. Temperature and mask change
-    no guess. A ``question`` stands above it. ``rivals`` are tokens of which one may come after the
+    no guess. With a ``reader``, a ``StringReader`` whose letters are the ``vocabulary``, the page
+    reads letters that are typed there, and the temperature of a layer reaches the guesses. A
+    ``question`` stands above it. ``rivals`` are tokens of which one may come after the
     last: the page then says what each gets, and draws the other heads of the layer, in grey.
 
     Temperature and causal mask act in the page, on the weights alone. For $w =
@@ -181,6 +186,7 @@ class AttentionExplorer(MovingWidget):
     answers = Data(0)
     error = Data("")
     source = Data("")
+    reader = Data(lambda self: self._reader)
     given = Data(None)
 
     def __init__(
@@ -190,6 +196,7 @@ class AttentionExplorer(MovingWidget):
         *,
         attention: Callable[[list[str]], ArrayLike] | None = None,
         steps: Iterable[object] | None = None,
+        reader: StringReader | None = None,
         **given: Any,
     ) -> None:
         if attention is not None and not callable(attention):
@@ -203,6 +210,7 @@ class AttentionExplorer(MovingWidget):
                 "expected one of the two; leave the other out"
             )
         self._attention = attention
+        self._reader = reader and _packed_reader(reader, given.get("vocabulary"))
         self._before_any_question: dict[str, Any] | None = None
         super().__init__(tokens=tokens, steps=_names(steps), weights=weights, **given)
 
@@ -352,6 +360,19 @@ class AttentionExplorer(MovingWidget):
         same = first["tokens"] == self.tokens and weights.shape == self.weights.shape
         self.set_trait("source", name)
         self.set_trait("given", Array._encode(weights, None) if same else None)
+
+
+def _packed_reader(reader: StringReader, vocabulary: list[str] | None) -> dict[str, Any]:
+    """A reader for a page, its weights rounded."""
+    if type(reader) is not StringReader or len(vocabulary or []) != LETTERS:
+        raise ValueError(
+            f"reader is {brief(reader)}; expected a StringReader, and a vocabulary that names its "
+            f"{LETTERS} letters"
+        )
+    weights = pack(reader, most_bytes=READER_BYTES, fewest_bits=READER_BITS, most_bits=READER_BITS)
+    sizes = {"letters": LETTERS, "tokens": TOKENS, "d": reader.letter.embedding_dim}
+    heads, layers = reader.layers[0].heads, len(reader.layers)
+    return sizes | {"heads": heads, "layers": layers, "weights": weights}
 
 
 def _names(steps: Iterable[object] | None) -> list[str]:

@@ -8,7 +8,7 @@ import { clamp, ranking, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 const [LEVELS, FOREMOST] = [255, 3];
-const SECONDS_A_FRAME = 0.14;
+const SECONDS_A_FRAME = 0.3;
 const HEIGHT = 34;
 const [ABOVE, BELOW] = [6, 4];
 
@@ -37,6 +37,10 @@ function unpacked({ shape, film, causal, last }) {
   return { shape, values };
 }
 
+/** The most probable ids with their probabilities, and then those of `others`. */
+export const foremost = (given, others) =>
+  [...ranking(given).slice(0, FOREMOST), ...others].map((id) => ({ id, probability: given[id] }));
+
 /**
  * What a model expects next: `at(place, others)` gives the most probable ids with their
  * probabilities, and then those of `others`.
@@ -52,11 +56,7 @@ export const guesses = {
     }
     const { shape, values } = decodeArray(travelled);
     const size = shape[shape.length - 1];
-    const at = (row, others) => {
-      const given = values.subarray(row * size, (row + 1) * size);
-      const ids = [...ranking(given).slice(0, FOREMOST), ...others];
-      return ids.map((id) => ({ id, probability: given[id] }));
-    };
+    const at = (row, others) => foremost(values.subarray(row * size, (row + 1) * size), others);
     return { count: size && values.length / size, at };
   },
 };

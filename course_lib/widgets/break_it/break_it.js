@@ -166,7 +166,7 @@ function film({ claimed, shown, bend, run, about, told }, ui, width, side) {
 
 function picture(now, ui) {
   const width = ui.width("picture", 640);
-  const side = clamp(Math.round(width / 4), 124, 156);
+  const side = clamp(Math.round(width / 4), 84, 156);
   const across = ui.width("dots", 500);
   const paint = (context) => paintDots(now, ui.theme, across, side, context);
   return html`<div class="cw-break-picture" data-measure="picture" style="--side: ${side}px">

@@ -75,7 +75,7 @@ export function drawing({ own, pixel, images }, ui) {
   const cell = (ink, at) => {
     const [x, y] = spot(at);
     return svg`<rect x=${x} y=${y} width=${CELL} height=${CELL} fill="var(--cw-ink)"
-      fill-opacity=${ink} stroke="var(--cw-line)"></rect>`;
+      fill-opacity=${ink} data-ink=${ink} stroke="var(--cw-line)"></rect>`;
   };
   const [x, y] = spot(pixel);
   const where = `row ${Math.floor(pixel / width) + 1}, column ${(pixel % width) + 1}`;
@@ -89,7 +89,8 @@ export function drawing({ own, pixel, images }, ui) {
         stroke="var(--cw-warm)" stroke-width="2"></rect>
     </svg>
     <div>
-      <p class="cw-hint">Draw with mouse or finger: it is the last guest now.</p>
+      <p class="cw-hint">Draw with mouse or finger: it is the last guest now.
+        <output aria-live="off">Last touched: ${where}.</output></p>
       <p class="cw-row">${button("Clear", () => begin(ui))}
         ${button("Remove it", () => ui.set({ own: null }))}</p>
     </div>

@@ -14,13 +14,19 @@ READ = scraper("""return {
   total: all(".cw-readout strong"),
   threads: all(".cw-threads path", (path) => numberOf(path, "stroke-width") / 22),
   ink: all("canvas.cw-picture", opaque),
+  own: all(".cw-party-drawing rect[data-ink]", (pixel) => numberOf(pixel, "data-ink")),
 };""")
 
 
 def displayed(state: Found, page: Found) -> None:
     arrived, temperature, mode = (state[name] for name in ("arrived", "temperature", "mode"))
-    every = state["images"].flatten(1)
-    score, gate, key = (state[name][:arrived] for name in ("score", "gate", "guest_keys"))
+    every, keys, names = state["images"].flatten(1), state["guest_keys"], list(state["names"])
+    if page["own"]:  # the reader's guest in the place of the last
+        names[-1], own = "yours", torch.tensor(page["own"]).to(every)
+        every = torch.cat([every[:-1], own[None]])
+        if keys.shape[1:] == own.shape:
+            keys = torch.cat([keys[:-1], own[None].to(keys)])
+    score, gate, key = (x[:arrived] for x in (state["score"], state["gate"], keys))
     query = state["queries"][state["questions"].index(state["question"])][None]
     remember = {
         "composite": lambda x: composite_memory(x, 1),
@@ -35,7 +41,7 @@ def displayed(state: Found, page: Found) -> None:
     weights, picture = (remember(x) if arrived else x.sum(0) for x in (unit, every[:arrived]))
     total = weights.sum()
 
-    assert page["names"] == state["names"]
+    assert page["names"] == names
     assert_said(page["weights"][:arrived], weights)
     assert {*page["weights"][arrived:]} <= {"not yet here"}
     assert_said(page["total"], [total])
