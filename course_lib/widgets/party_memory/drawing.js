@@ -35,11 +35,9 @@ function begin(ui) {
   ui.set({ own: new Array(height * width).fill(0), arrived: names.length, ahead: null });
 }
 
-/** The pixels to fill, and what ends it. */
-export function drawing({ own, pixel, images }, ui) {
+/** The pixels to fill, by mouse, finger or keys. */
+function pixels({ own, pixel, images }, ui) {
   const [, height, width] = images.shape;
-  if (width * height > MOST_PIXELS) return nothing;
-  if (!own) return html`<div class="cw-row">${button("Draw a guest", () => begin(ui))}</div>`;
   const across = (at) => [at % width, Math.floor(at / width)];
   /** @param {number[]} place */
   const pixelAt = ([column, row]) =>
@@ -79,8 +77,7 @@ export function drawing({ own, pixel, images }, ui) {
   };
   const [x, y] = spot(pixel);
   const where = `row ${Math.floor(pixel / width) + 1}, column ${(pixel % width) + 1}`;
-  return html`<div class="cw-party-drawing">
-    <svg class="cw-handle" viewBox="0 0 ${CELL * width} ${CELL * height}" tabindex="0" role="button"
+  return html`<svg class="cw-handle" viewBox="0 0 ${CELL * width} ${CELL * height}" tabindex="0" role="button"
       aria-roledescription="pixels to draw" aria-label="${where}, ${own[pixel] ? "ink" : "paper"};
       arrow keys move, Enter fills" @pointerdown=${grip} @pointermove=${grip} @keydown=${keys}>
       <rect width=${CELL * width} height=${CELL * height} fill="var(--cw-panel)"></rect>
@@ -88,11 +85,18 @@ export function drawing({ own, pixel, images }, ui) {
       <rect class="cw-party-pixel" x=${x} y=${y} width=${CELL} height=${CELL} fill="none"
         stroke="var(--cw-warm)" stroke-width="2"></rect>
     </svg>
-    <div>
-      <p class="cw-hint">Draw with mouse or finger: it is the last guest now.
-        <output aria-live="off">Last touched: ${where}.</output></p>
-      <p class="cw-row">${button("Clear", () => begin(ui))}
-        ${button("Remove it", () => ui.set({ own: null }))}</p>
-    </div>
+    <p class="cw-hint">Draw with mouse or finger: it is the last guest now.
+      <output aria-live="off">Last touched: ${where}.</output></p>`;
+}
+
+/** A place to draw in, and what begins and ends it. */
+export function drawing(now, ui) {
+  const [, height, width] = now.images.shape;
+  if (width * height > MOST_PIXELS) return nothing;
+  return html`<div class="cw-party-drawing">
+    ${now.own ? pixels(now, ui) : nothing}
+    ${button(now.own ? "Remove it" : "Draw a guest", () =>
+      now.own ? ui.set({ own: null }) : begin(ui),
+    )}
   </div>`;
 }
