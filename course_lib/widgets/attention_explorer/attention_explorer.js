@@ -23,7 +23,7 @@ import { at, beginReading, reading, readOn, stopReading } from "./reading.js";
 import { answer, arc, elsewhere, numbers, WIDEST } from "./rivals.js";
 
 const [TOP, TOP_BESIDE_GUESSES] = [5, 3];
-const [WIDEST_MAP_BESIDE_GUESSES, WIDEST_MAP_BELOW_GUESSES] = [236, 190];
+const [WIDEST_MAP_BESIDE_GUESSES, WIDEST_MAP_BELOW_GUESSES] = [226, 190];
 /** A row of tokens on a telephone is narrower, in pixels. */
 const NARROW = 420;
 const LONGEST_LABEL = 84;

@@ -1,8 +1,11 @@
+import torch
 from reading import agrees
 from snapshots import expected_next, weights_of
 from torch import Tensor
 
 from course_lib.attention import causal_mask
+from course_lib.models.words.induction import StringReader
+from course_lib.widgets.kit.packed_weights import with_weights
 
 from .scraped import Found, assert_said, near, scraper
 
@@ -48,11 +51,27 @@ def displayed(state: Found, page: Found) -> None:
     near(row[places], row.sort(descending=True).values[: len(places)], atol=2e-6)
 
 
+@torch.no_grad()
+def read_in_the_page(state: Found) -> tuple[Tensor, Tensor]:
+    """What the reader expects with its layer heated: the foremost ids, then those of the rivals."""
+    reader = with_weights(StringReader, state["reader"]["weights"])
+    # Scores are linear in the query.
+    reader.layers[state["layer"]].query.weight /= state["temperature"]
+    letters = [state["vocabulary"].index(letter) for letter in state["tokens"]]
+    shares = reader(torch.tensor(letters)).softmax(-1)
+    rivals = torch.tensor([state["vocabulary"].index(name) for name in state["rivals"]]).long()
+    ids = torch.cat([shares.topk(3).indices, rivals.expand(len(shares), -1)], dim=-1)
+    return ids, shares.gather(-1, ids)
+
+
 def assert_predictions(page: Found, state: Found, query: int) -> None:
     ids, probabilities = expected_next(state["guesses"])
     if state["steps"]:
         ids, probabilities = ids[state["step"]], probabilities[state["step"]]
         assert agrees(page["loss"], state["losses"][state["step"]])
+    filmed = state["step"] < len(state["steps"]) - 1
+    if state["reader"] and state["temperature"] != 1 and not filmed:
+        ids, probabilities = read_in_the_page(state)
     names = [[state["vocabulary"][i] for i in places] for places in ids]
     assert page["guessed"] == [best for best, *_ in names]
     truth = [*state["tokens"], None][query + 1]
