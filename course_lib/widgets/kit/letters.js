@@ -33,7 +33,7 @@ const LOWEST = 30;
 /** A keyboard: keys in a row, largest and smallest width of a key, distance of the rows. */
 const [KEYS, WIDEST_KEY, SLIMMEST_KEY, KEY_GAP] = [13, 48, 36, 4];
 /** The height of the bars that grow from two rows of keys at most, and from more. */
-const KEY_BARS = [60, 44];
+const KEY_BARS = [52, 44];
 
 /** The layout of bars for `count` letters: in rows of `each`, with their feet at `base`. */
 function gridOf(count, width, { byRank = false, highest = 150, keyboard = false }) {

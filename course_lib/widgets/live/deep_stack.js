@@ -24,7 +24,7 @@ const NAMES = {
   ...{ post: "post-norm", pre: "pre-norm" },
 };
 /** Of the panels. The kit makes panels on a telephone lower. */
-const [HEIGHT, HEIGHT_IF_NARROW, HEIGHT_OF_VECTORS_IF_NARROW] = [330, 270, 230];
+const [HEIGHT, HEIGHT_IF_NARROW, HEIGHT_OF_VECTORS_IF_NARROW] = [330, 250, 210];
 /** How wide the tower with the vectors is, in towers; its columns, and the room between them. */
 const WIDE = 2;
 const COLUMNS = ["A", "B", "A − B"];
