@@ -23,6 +23,7 @@ from course_lib.generation import (
     acceptance_rate,
     encode,
     learn_merges,
+    sample,
     speculative_decoding,
 )
 from course_lib.models.stored import DATA
@@ -337,6 +338,42 @@ def drafts(part: int, towns: int, draft: str) -> Row:
         written, calls = written + len(ids) - len(start), calls + made
     kept = acceptance_rate(wanted, offered).mean().item()
     return {"kept": kept, "letters": written / calls}
+
+
+@experiment([{"part": 40, "towns": 1}, {"part": 1, "towns": 10}], within=0.02)
+def draft_runs(part: int, towns: int) -> Row:
+    """Towns from the large decoder with drafts of the small one, and every draw on the way.
+
+    Each place has the letters drafted from there on, what either decoder gives the first of them,
+    and the draw that decides. So a text is the same however many letters are drafted at a time.
+    """
+    random, small, large = seed(0), small_decoder(part), load_name_decoder()
+    runs = {"texts": [], "drafts": [], "p": [], "q": [], "u": []}
+
+    @torch.no_grad()
+    def after(model: Decoder, ids: list[int]) -> Tensor:
+        return model(torch.tensor(ids))[-1].double().softmax(-1)
+
+    for country in COUNTRIES[:towns]:
+        ids, drafted, along = [0, *as_ids(f"{country} ")[:-1]], [], []
+        while (ids[-1] != 0 or not along) and len(ids) < LONGEST:
+            while len(drafted) < 8 and len(ids) + len(drafted) < LONGEST and 0 not in drafted:
+                drafted.append(int(sample(after(small, ids + drafted), generator=random)))
+            p, q = after(large, ids), after(small, ids)
+            x, u = drafted[0], torch.rand((), generator=random).item()
+            spelt = "".join(ALPHABET[i] for i in drafted).replace(END, "⏎")
+            along.append((spelt, p[x].item(), q[x].item(), u))
+            if u < p[x] / q[x]:
+                drafted.pop(0)
+            else:
+                left = (p - q).clamp(min=0)
+                x, drafted = int(sample(left / left.sum(), generator=random)), []
+            ids.append(x)
+        runs["texts"].append("".join(ALPHABET[i] for i in ids[1:]).replace(END, "⏎"))
+        runs["drafts"].append("|".join(row[0] for row in along))
+        for name, numbers in zip("pqu", [*zip(*along, strict=True)][1:], strict=True):
+            runs[name].append([*numbers, *[0.0] * (LONGEST - len(numbers))])
+    return runs
 
 
 @experiment([{"heads": n, "kv_heads": m} for n, m in ((8, 8), (8, 2), (8, 1), (4, 4))])

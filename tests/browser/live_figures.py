@@ -15,6 +15,7 @@ from course_lib import mechanics
 from course_lib.attention import attention_weights
 from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
+from course_lib.generation import next_token_probabilities
 from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
@@ -247,6 +248,102 @@ def translator(state: dict[str, Any]) -> Readings:
     return {"most": state["weights"][which, place, : len(words)].max().item()}
 
 
+def beginnings() -> dict[str, Any]:
+    return {
+        "beginnings": ["fi Lapp", "gb "],
+        "letters": [*"\n abcdefghijklmnopqrst"],
+        "logits": 2 * normals(2 * 22, 4).view(2, 22),
+    }
+
+
+def next_letter(state: dict[str, Any]) -> Readings:
+    logits = state["logits"][min(state["after"], len(state["beginnings"]) - 1)].double()
+    options = {name: state[name] for name in ("temperature", "top_p")}
+    options["top_k"] = min(state["top_k"], len(logits))
+    drawn = next_token_probabilities(logits, **options)
+    return {
+        "kept": float((drawn > 0).sum()),
+        "largest": drawn.max().item(),
+        "entropy": -torch.xlogy(drawn, drawn).sum().item() / math.log(2),
+    }
+
+
+def names_of_towns() -> dict[str, Any]:
+    return {
+        "countries": ["fi", "jp", "gb"],
+        "towns": [10.0, 20.0, 5.0],
+        "names": ["Lahti", "Kobe"],
+        "truth": [0, 1],
+        "logs": -normals(2 * 3 * 5, 5).view(2, 3, 5).abs(),
+    }
+
+
+def which_country(state: dict[str, Any]) -> Readings:
+    which = min(state["name"], len(state["names"]) - 1)
+    read = min(state["place"], len(state["names"][which]))
+    prior = state["towns"] if state["prior"] == "towns" else torch.ones(len(state["countries"]))
+    joint = prior.double() * state["logs"][which, :, :read].double().sum(-1).exp()
+    return {"truth": 100 * (joint / joint.sum())[int(state["truth"][which])].item()}
+
+
+def kept_columns() -> dict[str, Any]:
+    keys, values = normals(2 * 6 * 3, 6).view(2, 6, 3)
+    return {"text": [*"⏎Lahti"], "key_rows": keys, "value_rows": values, "layers": 2, "width": 12}
+
+
+def kv_cache(state: dict[str, Any]) -> Readings:
+    """What is counted when the rows of a causal mask are computed one by one, or all each time."""
+    n = min(state["written"], len(state["text"]))
+    sizes = range(1, n + 1)
+    per_letter = 2 * state["layers"] * state["width"] * torch.finfo(torch.float32).bits // 8
+    return {
+        "tokens": float(n if state["cached"] else sum(sizes)),
+        "scores": float(sum(sizes) if state["cached"] else sum(size**2 for size in sizes)),
+        "bytes": float(n * per_letter if state["cached"] else 0),
+    }
+
+
+def drafted_texts() -> dict[str, Any]:
+    return {
+        "texts": ["fi Lahti⏎", "jp Kobe⏎"],
+        "drafts": ["Lohi|ahki|hki⏎|tai⏎|i⏎|⏎", "Tobe|obe⏎|be⏎|e⏎|⏎"],
+        "p": [[0.3, 0.5, 0.4, 0.1, 0.9, 0.8], [0.2, 0.4, 0.6, 0.7, 0.9, 0.0]],
+        "q": [[0.4, 0.3, 0.3, 0.5, 0.8, 0.9], [0.6, 0.5, 0.5, 0.5, 0.9, 0.0]],
+        "u": [[0.2, 0.9, 0.1, 0.7, 0.3, 0.5], [0.8, 0.1, 0.9, 0.5, 0.2, 0.0]],
+    }
+
+
+def drafts(state: dict[str, Any]) -> Readings:
+    """Calls by the rule of accept_or_replace, with the draws of the data."""
+
+    def calls_of(which: int) -> list[tuple[int, int]]:
+        """For each call how many letters it has written, and how many were drafted in vain."""
+        end, place, calls = len(state["texts"][which]) - 3, 0, []
+        offered = state["drafts"][which].split("|")
+        while place < end:
+            drafted, start, kept = offered[place][: state["ahead"]], place, True
+            for _ in drafted:
+                p, q, u = (state[name][which, place] for name in "pqu")
+                kept = bool(u < min(1, p / q))
+                place += 1
+                if not kept:
+                    break
+            place = min(end, place + kept)  # one more where all are kept
+            stayed = place - start - 1 if not kept else len(drafted)
+            calls.append((place - start, len(drafted) - stayed))
+        return calls
+
+    all_calls = [calls_of(which) for which in range(len(state["texts"]))]
+    here = all_calls[min(state["town"], len(all_calls) - 1)]
+    made = here[: min(state["call"], len(here))]
+    every = [written for calls in all_calls for written, _ in calls]
+    return {
+        "letters": sum(written for written, _ in made) / len(made),
+        "average": sum(every) / len(every),
+        "wasted": float(sum(vain for _, vain in made)),
+    }
+
+
 def turn_of(count: int, apart: float) -> Tensor:
     return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
 
@@ -356,6 +453,10 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
         "letter": [0.0, 1.0, 0.0, 1.0],
     },
     "translator": translations,
+    "next-letter": beginnings,
+    "which-country": names_of_towns,
+    "kv-cache": kept_columns,
+    "drafts": drafted_texts,
 }
 
 

@@ -67,6 +67,8 @@ JUDGED = {
         ({"law": "ratio", "factor": 0.3}, "open"),
         ({"law": "logarithm", "factor": 2}, "good"),
     ],
+    "kv-cache": [({"cached": False}, "bad"), ({"cached": True}, "good")],
+    "drafts": [({"town": 1, "call": 1}, "bad"), ({"town": 0, "call": 1}, "open")],
     "listening": [({"joined": False}, "bad"), ({"joined": True}, "good")],
 }
 

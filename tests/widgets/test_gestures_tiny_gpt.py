@@ -54,7 +54,7 @@ def test_every_place_of_a_text_and_every_order_is_what_course_lib_computes(shown
         for order in ("alphabet", "probability"):
             for place in range(len("".join(texts(widget))) + 1):
                 cuts = {"top_k": 3 + place % 6, "top_p": [1, 0.5, 0.05][place % 3]}
-                send(widget, order=order, place=place, temperature=0.1 + place % 5, **cuts)
+                send(widget, order=order, place=place, temperature=0.1 + place % 2, **cuts)
                 agrees_with_course_lib(widget)
 
 

@@ -185,12 +185,11 @@ export function headCards(ui, title, names, attention) {
   );
   const at = ui.now.headPoint;
   const said = attention.flat().includes(at?.row)
-    ? `${at.where} looks at ${names[at.t]} (place ${at.t + 1} of ${names.length}) with weight ` +
-      `${three(at.row[at.t])}.`
-    : "The bluer a letter, the harder the head looks at it. Point at one or tap it for its weight.";
+    ? `${at.where}: ${names[at.t]} (place ${at.t + 1} of ${names.length}) ${three(at.row[at.t])}.`
+    : "Bluer: more attention. Tap for the weight.";
   return html`<p class="cw-title">${title}</p>
     <div class="cw-l-cards" style="--cw-count: ${names.length}">${cards}</div>
-    <p class="cw-hint" style="min-height: 2.9em">${said}</p>`;
+    <p class="cw-hint">${said}</p>`;
 }
 
 function headCard(ui, { where, name, names, row }) {

@@ -235,6 +235,93 @@ FIGURES = {
             "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
         },
     ),
+    "next-letter": Figure(
+        title="Choosing the next letter: temperature, top-k and top-p",
+        shows=(
+            "The probabilities that a decoder gives the next letter, the largest first, and those "
+            "from which the letter is drawn: temperature sharpens or flattens them, top-k and "
+            "top-p cut off the least probable, and what is left is rescaled to sum to one."
+        ),
+        knobs={
+            "temperature": knob(
+                Number(0.1, 2.0, default=1.0), "Temperature τ", step=0.05, before="τ = "
+            ),
+            "top_k": knob(Integer(1, 100, default=100), "Top-k", logarithmic=True),
+            "top_p": knob(Number(0.05, 1.0, default=1.0), "Top-p", step=0.05),
+            "after": knob(Integer(0, 99, default=0), "After", hidden=True),
+        },
+        data={
+            "beginnings": Several(Text(), "beginning", read_only=True),
+            "letters": Several(Text(), "letter", read_only=True),
+            "logits": Array("beginning", "letter", read_only=True),
+        },
+    ),
+    "which-country": Figure(
+        title="Bayes’ rule: which country is a name from?",
+        shows=(
+            "The name of a town, letter by letter, and the probability of each of ten countries "
+            "after the letters so far, by Bayes’ rule from a decoder that only writes. Before any "
+            "letter the probabilities are those of the prior."
+        ),
+        knobs={
+            "prior": knob(
+                Choice("even", "towns", default="even"),
+                "Prior",
+                names={"even": "all countries alike", "towns": "by their number of towns"},
+            ),
+            "place": knob(Integer(0, 20, default=20), "Letters read", hidden=True),
+            "name": knob(Integer(0, 99, default=0), "Town", hidden=True),
+        },
+        data={
+            "countries": Several(Text(), "country", read_only=True),
+            "towns": Array("country", within=(1, 1_000_000), read_only=True),
+            "names": Several(Text(), "name", read_only=True),
+            "truth": Array("name", within=(0, 99), read_only=True),
+            "logs": Array("name", "country", "letter", within=(-1000, 0), read_only=True),
+        },
+    ),
+    "kv-cache": Figure(
+        title="Writing with a KV cache and without",
+        shows=(
+            "A text, letter by letter, and the keys and values of one head of a decoder, a column "
+            "for each letter. A frame shows which columns are computed for the last letter: all of "
+            "them without a cache, one with it. Beside it the work so far."
+        ),
+        knobs={
+            "cached": knob(Switch(default=True), "Keep keys and values"),
+            "written": knob(
+                Integer(1, lambda self: len(self.text), default=lambda self: len(self.text)),
+                "Letters written",
+            ),
+        },
+        data={
+            "text": Several(Text(), "letter", read_only=True),
+            "key_rows": Array("letter", "feature", read_only=True),
+            "value_rows": Array("letter", "feature", read_only=True),
+            "layers": Integer(1, 1000, read_only=True),
+            "width": Integer(1, 100_000, read_only=True),
+        },
+    ),
+    "drafts": Figure(
+        title="A small decoder drafts, a large one judges",
+        shows=(
+            "Calls of a large decoder, a row each. A small decoder has drafted some letters; the "
+            "call keeps them up to the first that it refuses, and adds a letter of its own. Beside "
+            "it what both decoders give each drafted letter, and what the draw asks for."
+        ),
+        knobs={
+            "ahead": knob(Integer(1, 8, default=4), "Drafted at a time"),
+            "call": knob(Integer(1, 22, default=22), "Call", hidden=True),
+            "town": knob(Integer(0, 99, default=0), "Text", hidden=True),
+        },
+        data={
+            "texts": Several(Text(), "text", read_only=True),
+            "drafts": Several(Text(longest=400), "text", read_only=True),
+            "p": Array("text", "place", within=(0, 1), read_only=True),
+            "q": Array("text", "place", within=(0, 1), read_only=True),
+            "u": Array("text", "place", within=(0, 1), read_only=True),
+        },
+    ),
     "resonance": Figure(
         title="Four oscillators, coupled weakly by attention",
         shows=(

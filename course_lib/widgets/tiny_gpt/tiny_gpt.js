@@ -193,7 +193,7 @@ function textStrip(now, ui) {
   return html`<div class="cw-t-line">
     <div class="cw-t-text" role="slider" tabindex="0" aria-label="Letter whose choice is shown"
       aria-valuemin=${2 - lead} aria-valuemax=${last + 1} aria-valuenow=${at + 1}
-      aria-valuetext=${said} @click=${click} @keydown=${keys}>${all.map(tile)}${coming}</div>
+      aria-valuetext=${said} style="--count: ${all.length + 1}" @click=${click} @keydown=${keys}>${all.map(tile)}${coming}</div>
   </div>`;
 }
 
@@ -299,8 +299,8 @@ function bars(given, ui) {
       moveTo: byHand(ui, (_, option) => ui.set({ option, hovered: null })),
     })}
     <p class="cw-l-readout">${numbers(now)}.</p>
-    <p class="cw-hint">${signs(now)}${cutInWords(now)} ${others(now)}Outlined: the model’s own
-      say. Filled: what is drawn from.</p>`;
+    <p class="cw-hint">${signs(now)}${cutInWords(now)} ${others(now)}Outline: the model.
+      Fill: the draw.</p>`;
 }
 
 /** What the heads looked at before the letter in question. */

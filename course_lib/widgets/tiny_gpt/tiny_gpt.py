@@ -79,7 +79,7 @@ class TinyGPT(ModelWidget):
     for less motion or you for none with ``moving``.
 
     Traits, synced both ways: ``prompt``, ``written`` (letters after the prompt), ``temperature``
-    (0.1 to 5), ``top_k``, ``top_p`` (0.05 to 1; the vocabulary's size and 1 cut nothing), ``seed``,
+    (0.1 to 2), ``top_k``, ``top_p`` (0.05 to 1; the vocabulary's size and 1 cut nothing), ``seed``,
     ``draws``, ``place`` (the letter whose choice is shown; -1 for the last, the coming one if there
     is one), ``option`` (the id that is looked at; -1 for the one chosen there) and ``order`` of the
     letters (``"probability"`` or ``"alphabet"``). Raises ``TypeError`` and ``ValueError`` for what
@@ -116,7 +116,7 @@ class TinyGPT(ModelWidget):
         default="",
         rule=_not_beyond_the_end,
     )
-    temperature = Number(0.1, 5.0, default=0.8)
+    temperature = Number(0.1, 2.0, default=0.8)
     top_k = Integer(
         1, lambda self: self.facts["vocabulary"], default=lambda self: self.facts["vocabulary"]
     )

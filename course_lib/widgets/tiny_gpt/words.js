@@ -2,7 +2,7 @@ import { three } from "../kit/letters.js";
 import { number, scientific, spelled, unknownLetters, visible } from "../kit/text.js";
 
 export const COLDEST = 0.1;
-export const HOTTEST = 5;
+export const HOTTEST = 2;
 export const LEAST_SHARE = 0.05;
 const WHOLE = ["top_k", "place", "option"];
 
@@ -74,7 +74,7 @@ export function others({ letters, shown, own }) {
   const left = letters.length - shown.length;
   if (!left) return "";
   const share = own.reduce((sum, p, id) => (shown.includes(id) ? sum : sum + p), 0);
-  return `The other ${left} letters share ${three(share)}. `;
+  return `${left} others share ${three(share)}. `;
 }
 
 /** How probable the model found each letter of the text; nothing for the first. */
@@ -84,29 +84,21 @@ export function odds(now) {
   const known = shares(now).slice(1);
   if (!known.length) return "Nothing is written yet.";
   const product = known.reduce((total, share) => total * share, 1);
-  const model = now.lead ? "The model" : "Given its first letter, the model";
-  return `${model} gives ${spell(now, now.text)} the probability ${scientific(product)}.`;
+  const given = now.lead ? "" : "Given its first letter, ";
+  return `${given}${spell(now, now.text)} has probability ${scientific(product)}.`;
 }
 
 /** What becomes of the model's say. */
-export function cutInWords({ letters, choice, temperature, top_k, top_p }) {
+export function cutInWords({ letters, choice, top_p }) {
   const { leftByK, leftByP } = choice;
   const count = letters.length;
   const cut = [];
-  if (leftByK < count) cut.push(`top-k ${top_k} leaves ${leftByK} of ${count} letters`);
+  if (leftByK < count) cut.push(`top-k keeps ${leftByK} of ${count}`);
   if (leftByP < leftByK) {
-    const of = leftByK < count ? "of them" : `of ${count} letters`;
-    cut.push(`top-p ${number(top_p)} leaves ${leftByP} ${of}`);
+    cut.push(`top-p ${number(top_p)} keeps ${leftByP}${leftByK < count ? "" : ` of ${count}`}`);
   }
-  const words = cut.length
-    ? `${cut.join(", ")}; the rest is cut.`.replace("t", "T")
-    : `None of the ${count} letters is cut.`;
-  if (leftByP === 1) return `${words} One letter is left: the model has no choice.`;
-  if (temperature > COLDEST) return words;
-  return (
-    `${words} This is the smallest temperature here: leads grow tenfold before the softmax. ` +
-    "For the most probable letter alone, choose top-k 1."
-  );
+  const words = cut.join(", ").replace("t", "T") || `None of the ${count} letters is cut`;
+  return leftByP === 1 ? `${words}: the model has no choice.` : `${words}.`;
 }
 
 /** What the two signs stand for that are no letters, if the model has them. */
@@ -115,12 +107,12 @@ export function signs({ alphabet, letters, start, stop }) {
   const marks = [...new Set([start, stop])]
     .filter((id) => id >= 0)
     .map((id) => visible(letters[id]));
-  const mark = marks.length === 1 ? `${marks[0]}: the ${ends.join(" and the ")}. ` : "";
-  return mark + (alphabet.includes(" ") ? `${visible(" ")}: a blank. ` : "");
+  const mark = marks.length === 1 ? `${marks[0]}: ${ends.join(" and ")}. ` : "";
+  return mark + (alphabet.includes(" ") ? `${visible(" ")}: blank. ` : "");
 }
 
 export function remark(now) {
-  if (now.finished) return `${spell(now, [now.stop])} is the end. Write begins another one.`;
+  if (now.finished) return `${spell(now, [now.stop])} ends it. Write begins another.`;
   if (!now.full) return "";
-  return `All ${now.facts.tokens} positions are taken. Write begins another one.`;
+  return `All ${now.facts.tokens} positions are taken. Write begins another.`;
 }
