@@ -46,7 +46,7 @@ const KINDS = [
   ["kept", "kept"],
   ["refused", "refused"],
   ["unread", "dropped"],
-  ["added", "drawn instead, or added"],
+  ["added", "added"],
 ];
 
 function texts(now) {
@@ -154,6 +154,6 @@ export default liveFigure({
   longest: (now) =>
     now.calls.map((_, at) => says({ ...now, at })).reduce((a, b) => (b.length > a.length ? b : a)),
   began: ({ texts: all, town, ahead }) =>
-    `${all[Math.min(town, all.length - 1)].replace("⏎", "")}, ${ahead} letters drafted at a time`,
+    `${all[Math.min(town, all.length - 1)].replace("⏎", "")}, ${ahead} letters drafted at once`,
   tour: { knob: "call", from: 1, to: lastOf, seconds: 6 },
 });

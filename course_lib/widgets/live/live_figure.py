@@ -310,7 +310,7 @@ FIGURES = {
             "it what both decoders give each drafted letter, and what the draw asks for."
         ),
         knobs={
-            "ahead": knob(Integer(1, 8, default=4), "Drafted at a time"),
+            "ahead": knob(Integer(1, 8, default=4), "Drafted at once"),
             "call": knob(Integer(1, 22, default=22), "Call", hidden=True),
             "town": knob(Integer(0, 99, default=0), "Text", hidden=True),
         },
