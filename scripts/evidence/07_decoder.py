@@ -56,6 +56,7 @@ Bits = Callable[[list[str]], Tensor]
 
 
 @cache
+@torch.enable_grad()
 def small_decoder(part: int) -> Decoder:
     """The decoder that the page trains, or one trained for fewer steps."""
     random = seed(0)
