@@ -26,3 +26,8 @@ def pages(*, with_widgets: bool = False) -> list[str]:
         if not sends_on and ("data-widget=" in text or not with_widgets):
             found.append(page.as_posix())
     return found or [NOT_BUILT]
+
+
+OPEN_APPENDICES = """() => {
+  for (const it of document.querySelectorAll("details.section")) it.open = true;
+}"""

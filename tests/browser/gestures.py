@@ -41,7 +41,7 @@ DEED = """(el) => ({ range: "slide", "select-one": "select", text: "write", chec
   button: "press" })[el.type] ?? { slider: "point", listbox: "pick" }[el.role] ?? 'move'"""
 # The state, and the texts beside the controls, since some changes stay in the page.
 SNAPSHOT = f"""(el) => JSON.stringify([({STATE})(el),
-  [...el.querySelectorAll("output")].map((text) => text.textContent)])"""
+  [...el.querySelectorAll("output, input[type=text]")].map((it) => it.value)])"""
 
 
 PUT = """(slider, share) => {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser_fixtures import PATIENCE, Folder, Watch, visit
 from clock import observed
-from course_site import SITE, pages
+from course_site import OPEN_APPENDICES, SITE, pages
 from gestures import Keyboard
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from reading import eventually
@@ -111,6 +111,7 @@ def test_a_page_opens_in_firefox_and_each_of_its_figures_works(
     site: Folder, turn_to: Callable[[str], Page], page_path: str
 ):
     page = turn_to(site.url(page_path, scheme="file" if page_path == PAGES[-1] else "http"))
+    page.evaluate(OPEN_APPENDICES)
     figures = page.locator(".cw-host").all()
     assert len(figures) == (SITE / page_path).read_text(encoding="utf-8").count("data-widget=")
     for figure in figures:

@@ -39,4 +39,4 @@ def test_each_claim_of_a_lecture_has_its_check_folded_to_one_line(
     claims = page.locator("article .cell.tag_claim")
     lines = claims.locator("> details.checked > summary")
     assert lines.count() == claims.count() > 0
-    assert set(lines.all_inner_texts()) == {"✓ checked when this page was built"}
+    assert set(lines.all_text_contents()) == {"✓ checked when this page was built"}

@@ -13,7 +13,7 @@ from agreement import agrees_with_course_lib
 from appearance import FAINT_TEXTS, SMALL_LETTERS, SPILLED
 from browser_fixtures import Folder
 from clock import observed
-from course_site import SITE, pages
+from course_site import OPEN_APPENDICES, SITE, pages
 from gestures import CONTROLS, widgets
 from playwright.sync_api import Page, expect
 from reading import state_of, unread
@@ -408,7 +408,7 @@ def test_from_a_file_every_widget_shows_what_course_lib_computes_and_every_link_
     url = site.url(page_path, scheme="file")
     page = open_page(url, formulas=False, reduced_motion=True)
     # A figure in a shut appendix shows no text.
-    page.evaluate("document.querySelectorAll('details.section').forEach((it) => (it.open = true))")
+    page.evaluate(OPEN_APPENDICES)
     for widget in widgets(page):
         agrees_with_course_lib(widget)
     for link in page.locator("a[href^='#fig-']").all():

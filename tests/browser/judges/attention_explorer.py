@@ -20,6 +20,7 @@ READ = scraper("""
     next: all(".cw-next tbody tr", numbered),
     guessed: all("[role=slider] .cw-guess"),
     loss: one(".cw-film-loss b")?.textContent,
+    typed: one(".cw-ask input")?.value,
   };
 """)
 
@@ -33,6 +34,8 @@ def retempered_rows(state: Found) -> Tensor:
 
 
 def displayed(state: Found, page: Found) -> None:
+    if state["reader"] and page["typed"] != "".join(state["tokens"]):
+        state = typed_in_the_page(state, page["typed"])
     rows = retempered_rows(state)
     # The query shown is the chosen one, or the one under the mouse.
     query = page["place"] - 1
@@ -49,6 +52,15 @@ def displayed(state: Found, page: Found) -> None:
     assert_said([text for *_, text in page["lines"]], row[places])
     # They are the largest, in their order.
     near(row[places], row.sort(descending=True).values[: len(places)], atol=2e-6)
+
+
+@torch.no_grad()
+def typed_in_the_page(state: Found, letters: str) -> Found:
+    """The state with letters that only the page knows, and what its reader makes of them."""
+    reader = with_weights(StringReader, state["reader"]["weights"])
+    weights = reader.weights(torch.tensor([state["vocabulary"].index(it) for it in letters]))
+    given = {"weights": weights[None], "steps": [], "step": 0, "rivals": [], "own": True}
+    return state | given | {"tokens": list(letters)}
 
 
 @torch.no_grad()
@@ -70,7 +82,7 @@ def assert_predictions(page: Found, state: Found, query: int) -> None:
         ids, probabilities = ids[state["step"]], probabilities[state["step"]]
         assert agrees(page["loss"], state["losses"][state["step"]])
     filmed = state["step"] < len(state["steps"]) - 1
-    if state["reader"] and state["temperature"] != 1 and not filmed:
+    if state["reader"] and (state.get("own") or state["temperature"] != 1) and not filmed:
         ids, probabilities = read_in_the_page(state)
     names = [[state["vocabulary"][i] for i in places] for places in ids]
     assert page["guessed"] == [best for best, *_ in names]
