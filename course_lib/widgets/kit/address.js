@@ -232,6 +232,9 @@ function keep(hash) {
 
 /** Scrolls until the whole figure is visible, or its top if it is higher than the window. */
 function bringIntoView(root) {
+  // The browser opens an appendix only for an address without a state.
+  const folded = root.closest("details");
+  if (folded) folded.open = true;
   const { height } = root.getBoundingClientRect();
   const above = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
   root.scrollIntoView({ block: height + above <= innerHeight ? "nearest" : "start" });
