@@ -20,6 +20,7 @@ from torch.nn import functional as F
 from course_lib.generation import (
     AbsoluteDiscounting,
     KeyValueCache,
+    accept_or_replace,
     acceptance_rate,
     encode,
     learn_merges,
@@ -355,21 +356,26 @@ def draft_runs(part: int, towns: int) -> Row:
     def after(model: Decoder, ids: list[int]) -> Tensor:
         return model(torch.tensor(ids))[-1].double().softmax(-1)
 
+    draws = []
+
+    def choose(probability: Tensor, generator: torch.Generator) -> Tensor:
+        if len(probability) > 2:
+            return sample(probability, generator=generator)
+        # Of two, whether a draft is accepted: the figure shows this draw.
+        draws.append(torch.rand((), generator=generator).item())
+        return (draws[-1] < probability[1]).long()
+
     for country in COUNTRIES[:towns]:
         ids, drafted, along = [0, *as_ids(f"{country} ")[:-1]], [], []
         while (ids[-1] != 0 or not along) and len(ids) < LONGEST:
             while len(drafted) < 8 and len(ids) + len(drafted) < LONGEST and 0 not in drafted:
                 drafted.append(int(sample(after(small, ids + drafted), generator=random)))
             p, q = after(large, ids), after(small, ids)
-            x, u = drafted[0], torch.rand((), generator=random).item()
-            spelt = "".join(ALPHABET[i] for i in drafted).replace(END, "⏎")
-            along.append((spelt, p[x].item(), q[x].item(), u))
-            if u < p[x] / q[x]:
-                drafted.pop(0)
-            else:
-                left = (p - q).clamp(min=0)
-                x, drafted = int(sample(left / left.sum(), generator=random)), []
-            ids.append(x)
+            x, spelt = drafted[0], "".join(ALPHABET[i] for i in drafted).replace(END, "⏎")
+            written, kept = accept_or_replace(x, p, q, generator=random, choose=choose)
+            along.append((spelt, p[x].item(), q[x].item(), draws[-1]))
+            drafted = drafted[1:] if kept else []
+            ids.append(written)
         runs["texts"].append("".join(ALPHABET[i] for i in ids[1:]).replace(END, "⏎"))
         runs["drafts"].append("|".join(row[0] for row in along))
         for name, numbers in zip("pqu", [*zip(*along, strict=True)][1:], strict=True):
