@@ -49,13 +49,13 @@ def test_pointing_shows_the_attention_of_a_particle_and_a_click_removes_it(shown
 
 def test_a_jet_without_particles_has_no_answer_until_one_is_back(shown: Shown):
     widget = shown(jet=2)
-    hardest = widget.get_by_role("button", name="Take hardest away")
+    hardest = widget.get_by_role("button", name="hardest")
     press(widget, "Show", exact=True)
     # Showing the answer counts as neither right nor wrong.
     has(widget, gone=[])
     assert outcome(widget) == "open"
-    for taken in ([0], [0, 1], [0, 1, 2]):
-        hardest.click()
+    for end, taken in (("softest", [2]), ("hardest", [2, 0]), ("hardest", [2, 0, 1])):
+        press(widget, end)
         has(widget, gone=taken)
     assert hardest.is_disabled()
     assert widget.locator(".cw-j-mass").inner_text().endswith("none")
@@ -127,3 +127,26 @@ def test_particles_appear_hardest_first_until_the_reader_stops_the_film(shown: S
     for seconds, there in ((0.1, 1), (8, 7)):
         turn(widget, seconds)
         has(widget, kept=there)
+
+
+def test_a_zoom_keeps_the_chosen_particle_in_place_and_a_drag_shows_another_part(shown: Shown):
+    widget = shown(particle=1)
+    before = widget.evaluate(PLACES)
+    press(widget, "Zoom in")
+    has(widget, zoom=2)
+    after = widget.evaluate(PLACES)
+    torch.testing.assert_close(after[1], before[1], rtol=0, atol=0.1)
+    apart = before[2][0] - before[1][0]
+    assert abs(after[2][0] - after[1][0] - 2 * apart) < 0.1
+    mouse, (x, y) = widget.page.mouse, spot(jet(widget), 0.5, 0.5)
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 20, y, steps=4)
+    mouse.up()
+    # A drag takes no particle away.
+    has(widget, gone=[], zoom=2)
+    assert abs(widget.evaluate(PLACES)[1][0] - after[1][0] + 20) < 1
+    for key, zoom in (("+", 4), ("-", 2), ("-", 1)):
+        jet(widget).press(key)
+        has(widget, zoom=zoom)
+    has(widget, eta=0, phi=0)

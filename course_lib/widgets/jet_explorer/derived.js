@@ -129,7 +129,7 @@ export function derive(now, ui) {
     ...{ unpacked, count, there, at },
     ...{ links, looks: nearFarAndHard(links, at), open: jet in guesses },
     mass: there.length ? invariantMass(total(there.map((i) => unpacked.momenta[i]))) : 0,
-    field: fieldOf(unpacked, ui.width("jet", USUAL_WIDTH)),
+    field: fieldOf(unpacked, ui.width("jet", USUAL_WIDTH), now),
     judged: judgedOf(now, memo, model),
   };
 }

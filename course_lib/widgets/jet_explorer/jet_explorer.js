@@ -8,11 +8,12 @@ import { widget } from "../kit/widget.js";
 import { clamp, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { derive } from "./derived.js";
-import { attention, classes, enterJet, massAxis } from "./panels.js";
-import { ground, hollow, links, mark, nearest, sample } from "./picture.js";
+import { attention, classes, enterJet, massAxis, WHOLE } from "./panels.js";
+import { framed, ground, hollow, links, mark, nearest, sample } from "./picture.js";
 import { absence, likeliest, particleName } from "./words.js";
 
 const SECONDS = 7;
+const [MOST_ZOOM, CLICK, ROLL] = [16, 4, 200];
 
 /** How far the film is: as many times more particles come in every second. */
 const shareOf = ({ kept, count }) => (count > 1 ? Math.log(kept) / Math.log(count) : 1);
@@ -31,7 +32,40 @@ function endFilm(ui) {
   ui.set({ kept: ui.now.count });
 }
 
-const choose = (ui, i) => ui.set({ particle: i, hovered: -1 });
+/** Chooses a particle, and moves what is enlarged so that it is seen. */
+function choose(ui, i) {
+  const { field, unpacked } = ui.now;
+  const [eta, phi] = field.inFrame(field.points[i]) ? field.middle : unpacked.places[i];
+  ui.set({ particle: i, hovered: -1, eta, phi });
+}
+
+/** Enlarges the picture; `place` stays where it stands, if it is seen. */
+function enlarge(ui, factor, place) {
+  const { field } = ui.now;
+  const zoom = clamp(field.zoom * factor, 1, MOST_ZOOM);
+  const kept = field.inFrame(field.toPixel(place)) ? field.zoom / zoom : 0;
+  const [eta, phi] = field.middle.map((at, k) => place[k] + (at - place[k]) * kept);
+  ui.set(zoom === 1 ? WHOLE : { zoom, eta, phi });
+}
+
+const aroundChosen = (ui, factor) =>
+  enlarge(ui, factor, ui.now.unpacked.places[Math.max(0, ui.now.particle)]);
+
+/** A trackpad tells of a pinch as of a wheel that turns with Ctrl; a wheel alone scrolls the page. */
+const rolled = (ui) => (event) => {
+  if (!event.ctrlKey) return;
+  event.preventDefault();
+  enlarge(ui, Math.exp(-event.deltaY / ROLL), ui.now.field.at(pointIn(event)));
+};
+
+/** A mouse moves what is enlarged. */
+function drag(ui, point) {
+  const { field, grabbed } = ui.now;
+  if (!grabbed.moved && Math.hypot(...point.map((at, k) => at - grabbed.point[k])) < CLICK) return;
+  const [from, to] = [field.at(grabbed.point), field.at(point)];
+  const [eta, phi] = field.middle.map((at, k) => at + from[k] - to[k]);
+  ui.set({ eta, phi, hovered: -1, grabbed: { point, moved: true } });
+}
 
 /** Takes a particle away, or puts it back; one that was too soft to be kept comes with all. */
 function toggle(ui, i) {
@@ -42,21 +76,27 @@ function toggle(ui, i) {
   return ui.set({ particle: i, gone: rest.length < gone.length ? rest : [...gone, i] });
 }
 
-/** Takes away the hardest of those that are there, and looks from the next. */
-function takeHardest(ui) {
+/** Takes away the hardest or the softest of those that are there, and looks from the hardest left. */
+function take(ui, end) {
   endFilm(ui);
   const { gone, there } = ui.now;
-  ui.set({ gone: [...gone, there[0]], particle: there[1] ?? there[0], hovered: -1 });
+  const taken = there.at(end);
+  const left = there.filter((i) => i !== taken);
+  ui.set({ gone: [...gone, taken], particle: left[0] ?? taken, hovered: -1 });
 }
 
 function hand(ui) {
   return (event) => {
     const { field, particle, touch } = ui.now;
-    const found = event.type === "pointerleave" ? -1 : nearest(field, pointIn(event));
-    if (event.type === "pointerdown") ui.set({ touch: event.pointerType !== "mouse" });
-    else if (event.type !== "click") {
+    const point = pointIn(event);
+    const found = event.type === "pointerleave" ? -1 : nearest(field, point);
+    if (event.type === "pointerdown")
+      ui.set({ touch: event.pointerType !== "mouse", grabbed: { point, moved: false } });
+    else if (event.type === "pointermove" && event.buttons && !touch) {
+      if (ui.now.grabbed && field.zoom > 1) drag(ui, point);
+    } else if (event.type !== "click") {
       if (event.pointerType === "mouse" && found !== ui.now.hovered) ui.set({ hovered: found });
-    } else if (found < 0) return;
+    } else if (found < 0 || ui.now.grabbed?.moved) return;
     else if (touch && found !== particle) {
       endFilm(ui);
       choose(ui, found);
@@ -64,7 +104,15 @@ function hand(ui) {
   };
 }
 
-const keysOf = (ui) =>
+const ZOOMS = { "+": 2, "=": 2, "-": 0.5 };
+
+const keysOf = (ui) => (event) => {
+  const { ctrlKey, metaKey, key } = event;
+  if (key in ZOOMS && !ctrlKey && !metaKey) aroundChosen(ui, ZOOMS[key]);
+  else along(ui)(event);
+};
+
+const along = (ui) =>
   alongALine(
     (step) => {
       endFilm(ui);
@@ -99,6 +147,9 @@ function picture(now, ui) {
   const box = `0 0 ${field.width} ${field.height}`;
   // The softest on top of the hardest, which are larger.
   const order = upTo(count);
+  const zoomer = (sign, way, factor, end) => html`<button type="button" class="cw-button"
+    aria-label="Zoom ${way}" aria-disabled=${field.zoom === end || nothing}
+    @click=${() => aroundChosen(ui, factor)}>${sign}</button>`;
   return html`<div class="cw-layers cw-j-layers" data-measure="jet"
     style="aspect-ratio: ${field.width} / ${field.height}; background: none">
     <svg viewBox=${box} aria-hidden="true">${ground(field)}</svg>
@@ -106,11 +157,16 @@ function picture(now, ui) {
       data-pointed=${now.at}
       aria-label="Particles of the jet, the hardest first; the selected ones are there"
       aria-activedescendant=${active} @pointerdown=${grip} @pointermove=${grip}
-      @pointerleave=${grip} @click=${grip} @keydown=${keysOf(ui)}>
+      @pointerleave=${grip} @click=${grip} @keydown=${keysOf(ui)} @wheel=${rolled(ui)}>
       <rect width=${field.width} height=${field.height} fill="transparent"></rect>
-      ${order.map((i) => option(now, ui, i))}
+      ${framed(
+        `${ui.id}-frame`,
+        field,
+        order.map((i) => option(now, ui, i)),
+      )}
     </svg>
-    <svg viewBox=${box} aria-hidden="true" style="pointer-events: none">${links(now)}</svg>
+    <svg viewBox=${box} aria-hidden="true" style="pointer-events: none">${framed(`${ui.id}-lines`, field, links(now))}</svg>
+    <div class="cw-j-zoom">${zoomer("+", "in", 2, MOST_ZOOM)}${zoomer("−", "out", 0.5, 1)}</div>
   </div>`;
 }
 
@@ -136,7 +192,9 @@ function transport(now, ui) {
   return html`<div class="cw-controls cw-j-transport">
     ${playButton(ui, { start: "Play", begin: () => begin(ui) })}
     ${slider(ui, "kept", { ...particles, set: keep })}
-    ${button("Take hardest away", () => takeHardest(ui), { disabled: !there.length })}
+    <span class="cw-row cw-j-take" role="group" aria-label="Take away">Take away
+      ${button("hardest", () => take(ui, 0), { disabled: !there.length })}
+      ${button("softest", () => take(ui, -1), { disabled: !there.length })}</span>
     ${button("All back", () => ui.set({ gone: [], kept: count }), { disabled: there.length === count })}
   </div>`;
 }
@@ -176,8 +234,9 @@ const how =
   "Guess what left the jet, or press Show: the truth is told, and what the network says. " +
   "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
   "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
-  "With the keyboard: Tab to the picture, arrow keys go from particle to particle, Enter takes it " +
-  "away. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
+  "The buttons + and − enlarge the picture around the chosen particle, and so do the wheel with Ctrl " +
+  "and a trackpad’s pinch where the mouse is; drag to see another part. With the keyboard: Tab to " +
+  "the picture, arrow keys go from particle to particle, Enter takes it away, + and − enlarge. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
   "is the jet’s radius of 0.8; where it would not fit, it stands small in a corner, and the square " +
   "in it is the picture. The network answers for what is there, as for a jet of its own.";
 
@@ -186,16 +245,19 @@ export default widget({
   name: "cw-jet",
   data: { facts: plain, jets: plain, weights: plain },
   controls: Object.fromEntries(
-    ["jet", "kept", "gone", "particle", "layer", "head"].map((name) => [name, plain]),
+    ["jet", "kept", "gone", "particle", "layer", "head", "zoom", "eta", "phi"].map((name) => [
+      name,
+      plain,
+    ]),
   ),
-  local: { share: 0, hovered: -1, touch: false, guesses: {} },
+  local: { share: 0, hovered: -1, touch: false, grabbed: null, guesses: {} },
   guessed: ["guesses"],
   whole: ({ jets, jet, kept, gone, particle }) => {
     const count = jets[jet]?.kind.length ?? 0;
     return kept <= count && Math.max(particle, ...gone) < count;
   },
   along: ({ jet }, { jets }) =>
-    jet === undefined ? {} : { kept: jets[jet].kind.length, gone: [], particle: 0 },
+    jet === undefined ? {} : { kept: jets[jet].kind.length, gone: [], particle: 0, ...WHOLE },
   atSight: (ui) => {
     begin(ui);
     ui.play(true);

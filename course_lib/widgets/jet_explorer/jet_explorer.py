@@ -19,7 +19,15 @@ from course_lib.jets import (
 )
 from course_lib.models.tagging import jet_inputs, logits_of
 from course_lib.widgets.kit.packed_weights import WeightsWidget, pack, with_weights
-from course_lib.widgets.kit.traits import Array, Data, Index, Integer, Several, finite_array
+from course_lib.widgets.kit.traits import (
+    Array,
+    Data,
+    Index,
+    Integer,
+    Number,
+    Several,
+    finite_array,
+)
 
 MOST_JETS = 15
 MOST_PARTICLES = 48
@@ -53,7 +61,8 @@ class JetExplorer(WeightsWidget):
 
     Traits, synced both ways: ``jet`` (a place among those that can be chosen), ``kept`` and
     ``gone``, ``particle`` (whose attention is shown, counted from the hardest on; -1 for none),
-    ``layer`` and ``head`` (-1 for the mean of all heads). Once seen, the jet comes in by itself,
+    ``layer`` and ``head`` (-1 for the mean of all heads), ``zoom`` and the middle of what is
+    enlarged, (``eta``, ``phi``) from the jet's axis. Once seen, the jet comes in by itself,
     the hardest particle first (``moving``), unless the reader has asked for less motion or you for
     none. Raises ``TypeError`` and ``ValueError`` for a model that the page cannot run and jets that
     it cannot draw. Source: Qu, Li and Qian (2022), eqs. 3 to 7.
@@ -68,6 +77,9 @@ class JetExplorer(WeightsWidget):
     particle = Index(of=lambda self: self._size(), unset=True, default=0)
     layer = Index(of=lambda self: self.facts["layers"])
     head = Index(of=lambda self: self.facts["heads"], unset=True)
+    zoom = Number(1.0, 16.0, default=1.0)
+    eta = Number(-2.0, 2.0, default=0.0)
+    phi = Number(-2.0, 2.0, default=0.0)
 
     def __init__(self, model: ParticleTransformer, jets: Jets, **given: Any) -> None:
         self.set_trait("facts", _facts_of(model))

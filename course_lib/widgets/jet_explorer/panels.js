@@ -13,6 +13,8 @@ import { absence, likeliest, particleName } from "./words.js";
 const [MASS_WIDTH, MASS_HEIGHT, MOST_MASS] = [320, 42, 220];
 const ROWS = 4;
 const NONE = -1; // instead of a guess, where the reader has the answer shown
+/** All of the jet is in the picture. */
+export const WHOLE = { zoom: 1, eta: 0, phi: 0 };
 const EMPTY_ROW = html`<tr><td colspan="6">${"\u00a0"}</td></tr>`;
 
 /** Five classes to guess among; then what the network says of each, the likeliest in bold. */
@@ -169,5 +171,5 @@ function strongest({ at, links }) {
 export function enterJet(ui, i) {
   ui.play(false);
   const kept = ui.now.jets[i].kind.length;
-  ui.set({ jet: i, kept, gone: [], particle: 0, hovered: -1 });
+  ui.set({ jet: i, kept, gone: [], particle: 0, hovered: -1, ...WHOLE });
 }

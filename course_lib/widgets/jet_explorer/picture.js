@@ -2,6 +2,7 @@
 
 import { series } from "../kit/controls.js";
 import { plane } from "../kit/plane.js";
+import { ticks } from "../kit/scale.js";
 import { number } from "../kit/text.js";
 import { clamp } from "../maths/numerics.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -17,8 +18,6 @@ const [LEAST, MOST] = [2.6, 0.12];
 const GRIP = 24;
 const [THICK, FAINT] = [24, 0.5];
 const SIGNED = 6.5;
-/** Where ticks stand, for each reach. */
-const TICKS = { 0.2: 0.1, 0.3: 0.2, 0.45: 0.2, 0.6: 0.4, 0.85: 0.4 };
 
 /** Around (0, 0), each with the area of a circle of radius 1. */
 const SHAPES = [
@@ -35,24 +34,30 @@ const COLOURS = [0, 4, 1, 2, 3];
 export const colourOf = (kind) => series(COLOURS[kind]);
 
 /**
- * The plane on a picture so wide, and where each particle stands. All particles are within it.
+ * The plane on a picture so wide, and where each particle stands. All particles are within it,
+ * until the reader enlarges a part, about the direction (eta, phi).
  * @param {any} jet
  * @param {number} width
+ * @param {any} part
  */
-export function fieldOf({ places, particles }, width) {
+export function fieldOf({ places, particles }, width, { zoom, eta, phi }) {
   const farthest = MARGIN * Math.max(...places.flat().map(Math.abs));
   const reach = REACH.find((r) => r >= farthest) ?? farthest;
   const side = width - LEFT - EDGE;
   const height = side + FOOT + EDGE;
-  const ends = [-reach, reach];
-  const inner = plane({ x: ends, y: ends, width: side, height: side });
+  const half = reach / zoom;
+  const middle = [eta, phi].map((value) => clamp(value, half - reach, reach - half));
+  const [x, y] = middle.map((value) => [value - half, value + half]);
+  const inner = plane({ x, y, width: side, height: side });
   const toPixel = (place) => {
     const [x, y] = inner.toPixel(place);
     return [LEFT + x, EDGE + y];
   };
   const radius = (pt) => HARD * width * Math.sqrt(pt / 100);
   return {
-    ...{ width, height, side, reach, toPixel },
+    ...{ width, height, side, half, zoom, middle, toPixel },
+    at: ([px, py]) => inner.toData([px - LEFT, py - EDGE]),
+    inFrame: ([u, v]) => u >= LEFT && u <= LEFT + side && v >= EDGE && v <= EDGE + side,
     points: places.map(toPixel),
     radii: particles.map(({ pt }) => clamp(radius(pt), LEAST, MOST * width)),
   };
@@ -63,8 +68,11 @@ export function fieldOf({ places, particles }, width) {
  * @param {any} field
  * @param {number[]} point
  */
-export function nearest({ points, radii }, [x, y]) {
-  const far = points.map(([u, v], i) => Math.max(0, Math.hypot(x - u, y - v) - radii[i]));
+export function nearest({ points, radii, inFrame }, [x, y]) {
+  const far = points.map((point, i) => {
+    const apart = Math.hypot(x - point[0], y - point[1]);
+    return inFrame(point) ? Math.max(0, apart - radii[i]) : Infinity;
+  });
   // On top of one another: the one whose middle is nearest.
   const middle = points.map(([u, v]) => Math.hypot(x - u, y - v));
   const order = points.map((_, i) => i).sort((a, b) => far[a] - far[b] || middle[a] - middle[b]);
@@ -72,41 +80,52 @@ export function nearest({ points, radii }, [x, y]) {
 }
 
 /** How much of the jet is within the frame, in small: all of it, and the frame. */
-function locator({ side, reach }) {
-  const half = (INSET * reach) / RADIUS;
+function locator({ side, half, middle }) {
   const [x, y] = [LEFT + side - INSET - 6, EDGE + INSET + 6];
+  const [r, across, up] = [half, ...middle].map((value) => (INSET * value) / RADIUS);
   return svg`<circle cx=${x} cy=${y} r=${INSET} fill="none"
       stroke="var(--cw-edge)" stroke-dasharray="3 3"></circle>
-    <rect style="fill: none" stroke="var(--cw-edge)" x=${x - half} y=${y - half}
-      width=${2 * half} height=${2 * half}></rect>
+    <rect style="fill: none" stroke="var(--cw-ink)" x=${x + across - r} y=${y - up - r}
+      width=${2 * r} height=${2 * r}></rect>
     <text x=${x} y=${y + INSET + 13} text-anchor="middle">jet: ${RADIUS}</text>`;
 }
 
 /** Both axes, and the edge of the jet: in the picture, or in small where that is nearer. */
-export function ground({ side, reach, toPixel }) {
-  const step = TICKS[reach] ?? reach / 2;
+export function ground(field) {
+  const { side, half, zoom, middle, toPixel } = field;
   const [x, y] = toPixel([0, 0]);
-  const r = (RADIUS / (2 * reach)) * side;
-  const tick = (value) => {
-    const [px, py] = toPixel([value, value]);
-    const text = number(value, 1);
-    return svg`<path d="M${px} ${EDGE}V${EDGE + side}M${LEFT} ${py}H${LEFT + side}"></path>
-      <text x=${px} y=${EDGE + side + 14} text-anchor="middle">${text}</text>
-      <text x=${LEFT - 5} y=${py + 4} text-anchor="end">${text}</text>`;
+  const r = (RADIUS / (2 * half)) * side;
+  const [across, up] = middle.map((at) => ticks(at - 0.9 * half, at + 0.9 * half, 5));
+  const digits = Math.max(1, Math.ceil(-Math.log10(across[1] - across[0]) - 1e-9));
+  const text = (value) => number(value, digits);
+  const upright = (value) => {
+    const [px] = toPixel([value, 0]);
+    return svg`<path d="M${px} ${EDGE}V${EDGE + side}"></path>
+      <text x=${px} y=${EDGE + side + 14} text-anchor="middle">${text(value)}</text>`;
+  };
+  const level = (value) => {
+    const [, py] = toPixel([0, value]);
+    return svg`<path d="M${LEFT} ${py}H${LEFT + side}"></path>
+      <text x=${LEFT - 5} y=${py + 4} text-anchor="end">${text(value)}</text>`;
   };
   return svg`<g class="cw-axes" aria-hidden="true">
     <rect x=${LEFT} y=${EDGE} width=${side} height=${side} rx="4"></rect>
-    ${[-step, 0, step].map(tick)}
+    ${across.map(upright)}${up.map(level)}
     <text x=${LEFT + side} y=${EDGE + side + 29}
       text-anchor="end">↑ Δφ, around the beam; Δη, along it →</text>
     ${
-      r < side / 2
+      zoom === 1 && r < side / 2
         ? svg`<circle cx=${x} cy=${y} r=${r} fill="none" stroke="var(--cw-edge)"
       stroke-dasharray="3 4"></circle>`
-        : locator({ side, reach })
+        : locator(field)
     }
   </g>`;
 }
+
+/** What is drawn in the frame alone. */
+export const framed = (id, { side }, drawn) => svg`<clipPath id=${id}>
+    <rect x=${LEFT} y=${EDGE} width=${side} height=${side}></rect></clipPath>
+  <g clip-path="url(#${id})">${drawn}</g>`;
 
 /** Whom a particle looks at: a line the thicker the more, and a ring for itself. */
 export function links({ links: all, at, field: { points, radii } }) {
