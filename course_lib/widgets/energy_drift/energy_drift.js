@@ -31,9 +31,8 @@ const SECONDS = 7.5;
 const ARM = [-3, -1.5, 0, 1.5, 3].map((pixel) => pixel / DOTS);
 /** So many runs of Python's have a row each, if the bodies move in lanes; a higher one where the
  * names stand over the bodies, for want of room beside them. */
-const [MANY, ROW, HIGH_ROW, NARROW] = [3, 44, 54, 480];
+const [MANY, ROW, HIGH_ROW, NARROW] = [3, 41, 54, 480];
 const rowIn = (ui) => (ui.width("rows", 2 * NARROW) <= NARROW ? HIGH_ROW : ROW);
-const SMALL = 1.7;
 /** In pixels of the page, however small the pictures are. */
 const [TYPE, KNOB, RING, FINGER, MOMENT] = [12, 7, 11, 20, 4];
 
@@ -73,10 +72,8 @@ function cross(dot, [x, y], arm, ink) {
 /** How many units of a drawing a pixel of the page is. */
 const unitOf = (ui) => SIDE / ui.width("portrait", SIDE);
 
-const caption = (text, unit) => svg`<text class="cw-halo" x=${6 * unit} y=${SIDE - 7 * unit}
-  style="font-size: ${TYPE * unit}px">${text}</text>`;
-
-function motion({ spec, scene, all, bound, rows, dt }, ui) {
+function motion(now, ui) {
+  const { spec, scene, all, bound, rows } = now;
   const standing = all.map(({ key, colour, state }) => ({
     name: key,
     colour: inkOfRun(colour),
@@ -85,65 +82,29 @@ function motion({ spec, scene, all, bound, rows, dt }, ui) {
   const room = ui.width("motion", SIDE);
   const unit = STAGE / room;
   const height = rows ? rowIn(ui) * all.length : room;
-  const gone = waysOut({ scene, all, rows, dt, height: height * unit }, unit);
   return html`<div class="cw-layers cw-drift-motion" data-measure="motion"
     style=${rows ? `height: ${height}px` : nothing}>
     <svg viewBox="0 0 ${STAGE} ${height * unit}" role="img"
       aria-label="${spec.title}, as each run moves it">
       ${scene.inThePlane ? dashed(bound) : nothing}${scene.scenery}
-      ${bodies(scene, standing, { unit, height: height * unit })}${gone}
-      ${rows ? nothing : caption("motion", unit)}
+      ${bodies(scene, standing, { unit, height: height * unit })}
+      ${waysOut(now, height * unit, unit)}
     </svg>
   </div>`;
 }
 
-/** Towards the bodies that are off the stage, and when each left it, as far as that is known. */
-function waysOut({ scene, all, rows, dt, height }, unit) {
-  const told = [];
-  return all.map(({ colour, state, ending, leaves }, i) => {
+/** Towards the bodies that are off the stage. */
+function waysOut({ scene, all, rows }, height, unit) {
+  if (!(scene.lanes || scene.inThePlane)) return nothing;
+  return all.map(({ colour, state, ending }, i) => {
     const q = (state ?? ending)?.q;
-    if (!q || !(scene.lanes || scene.inThePlane)) return nothing;
+    if (!q) return nothing;
     const lane = scene.lanes ? (height * (i + 0.5)) / all.length : STAGE / 2;
     const off = scene
       .places(q, lane)
       .filter((place) => place.some((part) => !(part >= 0 && part <= STAGE)));
-    const marks = off.map((place) => wayOut(place, inkOfRun(colour), unit, rows ? height : STAGE));
-    if (!off.length || leaves < 0) return marks;
-    // Words keep clear of those of other runs that have gone the same way.
-    const [x, y] = rimOf(off[0], unit, rows ? height : STAGE);
-    const text = `left at ${at(leaves * dt)}`;
-    const half = (textWidth(text, TYPE) * unit) / 2 + 4 * unit;
-    const side = clamp(x, half, STAGE - half);
-    const wanted = clamp(y + (y > STAGE / 2 ? -16 : 24) * unit, 14 * unit, STAGE - 24 * unit);
-    const line = clearLine(wanted, { side, half, unit }, [...told, ...standing(scene, all, lane)]);
-    told.push(...[-half, 0, half].map((by) => [side + by, line - 4 * unit]));
-    return [
-      marks,
-      svg`<text class="cw-halo" x=${side} y=${line} text-anchor="middle"
-        style="font-size: ${TYPE * unit}px">${text}</text>`,
-    ];
+    return off.map((place) => wayOut(place, inkOfRun(colour), unit, rows ? height : STAGE));
   });
-}
-
-/** Where bodies are that are to be seen, and the sun. */
-const standing = (scene, all, lane) => [
-  [STAGE / 2, STAGE / 2],
-  ...all.flatMap(({ state }) => (state ? scene.places(state.q, lane) : [])),
-];
-
-/** The line nearest to the wanted one on which words cover no such place. */
-function clearLine(wanted, { side, half, unit }, places) {
-  const [least, most] = [14 * unit, STAGE - 24 * unit];
-  const covers = (line) =>
-    places.some(
-      ([x, y]) =>
-        Math.abs(x - side) < half + 13 * unit && Math.abs(y - (line - 4 * unit)) < 18 * unit,
-    );
-  const lines = Array.from(
-    { length: 41 },
-    (_, i) => wanted + ((i % 2 ? -1 : 1) * 8 * unit * i) / 2,
-  );
-  return lines.find((line) => line >= least && line <= most && !covers(line)) ?? wanted;
 }
 
 /** Where the rim of a picture is nearest to a point beyond it, and clear of its caption. */
@@ -172,8 +133,7 @@ function moments({ all, place }, unit) {
     if (place.inside(point).some((part, i) => part !== point[i])) {
       return wayOut([x, y], inkOfRun(colour), unit, SIDE);
     }
-    return svg`<circle class="cw-moment" data-run=${key} pointer-events="none"
-      cx=${x} cy=${y} r=${MOMENT * unit}
+    return svg`<circle class="cw-moment" data-run=${key} cx=${x} cy=${y} r=${MOMENT * unit}
       fill=${inkOfRun(colour)} stroke="var(--cw-paper)" stroke-width=${unit}></circle>`;
   });
 }
@@ -240,14 +200,6 @@ function portrait(now, ui) {
   const inputs = [methods, shown, programs, place, spec, q, p, dt, step, unseen];
   const dots = { width: DOTS, height: DOTS, inputs, paint, cells: true };
   const unit = unitOf(ui);
-  const beside = SIDE / 2 + Math.min(6 * unit, SIDE / 2 - (textWidth(up, TYPE) + 4) * unit);
-  // In a small picture the start and the bodies need the middle for themselves.
-  const narrow = textWidth(now.portrait, TYPE) + textWidth(across, TYPE) + 20 > SIDE / unit;
-  const [sx, sy] = place.toPixel(startOf(now));
-  const wide = (textWidth(across, TYPE) + 24) * unit;
-  const met = sx > SIDE - wide && Math.abs(sy - SIDE / 2 - 20 * unit) < 34 * unit;
-  const beneath = unit > SMALL || met;
-  const below = beneath ? SIDE - (narrow ? 22 : 7) * unit : SIDE / 2 + 24 * unit;
   const type = `font-size: ${TYPE * unit}px`;
   return html`<div class="cw-layers cw-drift-portrait" data-measure="portrait">
     <canvas role="img" aria-label="${name}: the points that each run visits"
@@ -255,10 +207,12 @@ function portrait(now, ui) {
     <svg viewBox="0 0 ${SIDE} ${SIDE}" role="group" aria-label=${name}>
       <path d="M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}" stroke="var(--cw-line)"></path>
       ${q.length === 1 ? exact(bound, unit) : nothing}
-      <text x=${SIDE - 5 * unit} y=${below} text-anchor="end" class="cw-halo"
+      ${moments(now, unit)}
+      <text x=${SIDE - 5 * unit} y=${SIDE - 7 * unit} text-anchor="end" class="cw-halo"
         style=${type}>${across}</text>
-      <text x=${beside} y=${-4 * unit} style=${type}>${up}</text>
-      ${caption(now.portrait, unit)}${startHandle(now, ui, unit)}${moments(now, unit)}
+      <text x=${SIDE / 2} y=${-4 * unit} text-anchor="middle" style=${type}>${up}</text>
+      <text x=${6 * unit} y=${SIDE - 7 * unit} class="cw-halo" style=${type}>${now.portrait}</text>
+      ${startHandle(now, ui, unit)}
     </svg>
   </div>`;
 }
@@ -345,15 +299,14 @@ function view(now, ui) {
     <p class="cw-message" ?data-waits=${!known}>${known || losses(now)}</p>`;
 }
 
-/** Beside a long list there is no room for what changes the setting. */
-function sideBySide(now, ui) {
-  const many = now.given.length >= MANY;
-  return html`<div class=${many ? "cw-drift cw-drift-many" : "cw-drift"}>
-      ${motion(now, ui)}${portrait(now, ui)}
-      <div class="cw-drift-side">${list(now, ui)}${many ? nothing : controls(now, ui)}</div>
+const sideBySide = (now, ui) => html`<div class="cw-drift">
+    <div>${portrait(now, ui)}${transport(now, ui)}</div>
+    <div class="cw-drift-side">
+      ${list(now, ui)}
+      <div class="cw-drift-setting">${motion(now, ui)}${controls(now, ui)}</div>
+      ${chart(now, ui)}
     </div>
-    ${transport(now, ui)}${many ? controls(now, ui) : nothing}${chart(now, ui)}`;
-}
+  </div>`;
 
 /** Each run has a row, its body beside its name. */
 const inRows = (now, ui) => html`<div class="cw-drift-rows" data-measure="rows"

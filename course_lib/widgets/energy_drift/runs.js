@@ -1,7 +1,7 @@
 // The runs of EnergyDrift: what its traits come to, before anything is drawn.
 
 import { decodeArray, plain } from "../kit/array.js";
-import { onStage, STAGE, sceneOf } from "../kit/bodies.js";
+import { sceneOf } from "../kit/bodies.js";
 import { plane } from "../kit/plane.js";
 import { colourOf, GREY, ROLLOUT_COLOURS } from "../kit/run_colours.js";
 import { levelLine } from "../maths/contour.js";
@@ -100,17 +100,8 @@ function rangesOf(energies, first) {
   return (n) => [-least[n], most[n]];
 }
 
-/** The first step after which a body is off the stage; −1 if none is. */
-function leavingOf({ q, taken }, dim, { lanes, inThePlane, places }) {
-  for (let n = 0; (lanes || inThePlane) && n <= taken; n += 1) {
-    const at = upTo(dim).map((i) => q[n * dim + i]);
-    if (!onStage(places(at, STAGE / 2))) return n;
-  }
-  return -1;
-}
-
 /** A run of the page's: its curve, its trace and where it stands at the shown time. */
-function followed(now, ui, { spec, axes, place, time, scene, span }, { key, method, ...known }) {
+function followed(now, ui, { spec, axes, place, time, span }, { key, method, ...known }) {
   const { system, q, p, dt, steps } = now;
   const { parameters } = spec;
   const dim = q.length;
@@ -128,7 +119,6 @@ function followed(now, ui, { spec, axes, place, time, scene, span }, { key, meth
     ...{ key, method, dt, ...known },
     worstBy: (step) => worst[step],
     curve: ui.memo(`curve ${key}`, [run, count], () => beginning(run.error, count, BINS)),
-    leaves: ui.memo(`leaves ${key}`, [run, scene], () => leavingOf(run, dim, scene)),
     outcome: ui.memo(`outcome ${key}`, [run], () => outcomeOf(run, steps)),
     ...ui.memo(`trace ${key}`, [run, place], () => traceOfRun(run, dim, axes, place)),
     last: run.error[run.taken],
@@ -188,7 +178,6 @@ function received({ rollout, i }, { dim, steps, axes, place, mechanics, height, 
     outside: -1,
     whole,
     curve,
-    leaves: -1,
     outcome: whole ? keeping(curve, largest) : "gone",
     ...(stale ? { colour: GREY } : {}),
   };
@@ -301,7 +290,7 @@ export function derive(now, ui) {
   const found = rolloutsNow(now, ui);
   const scene = ui.memo("scene", [spec], () => sceneOf(spec));
   const span = now.unseen ? Math.min(end, Math.max(now.calm, FIRST * dt, AHEAD * time)) : end;
-  const about = { spec, axes, place, time, scene, span };
+  const about = { spec, axes, place, time, span };
   const runs = now.methods.map((method) => followed(now, ui, about, integrator(now, method)));
   const own = found.own.map((one) => followed(now, ui, about, stepper(one, now, ui)));
   const height = mechanics.energy(q, p);
