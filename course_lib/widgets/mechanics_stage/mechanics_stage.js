@@ -3,7 +3,7 @@ import { STAGE, sizeOf } from "../kit/bodies.js";
 import { button, checks, select, series, slider } from "../kit/controls.js";
 import { playButton, playIfMoving } from "../kit/play.js";
 import { colourOf } from "../kit/run_colours.js";
-import { number, percent } from "../kit/text.js";
+import { number, percent, quantity } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { LARGER, tail } from "./actors.js";
@@ -203,12 +203,12 @@ const HANDS = {
   Kepler: "Take a planet. Let go gently: it circles. Let go while moving: you throw it.",
   RigidBody: "Take the tip of the arrow, and let go.",
 };
-/** Under the stages: what a hand can do, or that it went farther than the networks were shown. */
-function handNow({ spec, networks: learned, start, trained }) {
-  const hand = HANDS[spec.name] ?? A_BALL;
-  if (!learned.length) return hand;
-  const circles = "Dashed circles: where the true motion has them.";
-  if (trained === null || start.energy <= trained) return `${hand} ${circles}`;
+/** What a hand can do and how the glasses are marked, or that it went farther than the networks were shown. */
+function handNow({ spec, networks: learned, start, trained, glass: { floor, rim } }) {
+  const circles = learned.length ? "Dashed circles: where the true motion has them. " : "";
+  const scale = `Each glass holds energies from ${quantity(floor)} to ${quantity(rim)}.`;
+  if (!learned.length || trained === null || start.energy <= trained)
+    return `${HANDS[spec.name] ?? A_BALL} ${circles}${scale}`;
   return html`<strong>Farther than they were trained:</strong> they saw no energy above
     ${number(trained)}; this start has ${number(start.energy)}.`;
 }
