@@ -20,7 +20,13 @@ from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
 from course_lib.symplectic import SymplecticAttention
-from course_lib.tiled_attention import attention_flops, naive_bytes, tiled_bytes
+from course_lib.tiled_attention import (
+    attention_flops,
+    decoding_bytes,
+    naive_bytes,
+    tile_plan,
+    tiled_bytes,
+)
 from course_lib.widgets import LiveFigure
 from course_lib.widgets.live.live_figure import FIGURES
 
@@ -344,6 +350,34 @@ def drafts(state: dict[str, Any]) -> Readings:
     }
 
 
+def shared_keys(state: dict[str, Any]) -> Readings:
+    heads, parts, size = state["heads"], state["parts"], (1, state["key_count"], state["features"])
+    read = torch.zeros(state["multiprocessors"])
+    for program, keys in enumerate(torch.arange(size[1]).tensor_split(parts) * heads):
+        read[program % len(read)] += len(keys)
+    moved = [decoding_bytes(*size, parts=n) for n in (1, parts)]
+    return {
+        "programs": float(heads * parts),
+        "busiest": read.max().item(),
+        "even": float(round(read.mean().item())),
+        "more": 100 * (moved[1] / moved[0] - 1),
+    }
+
+
+def programs(state: dict[str, Any]) -> Readings:
+    """Where the mask of a program's queries stops to show all keys, and where any."""
+    queries, tile = state["query_count"], state["tile"]
+    keys = queries + state["ahead"]
+    seen = torch.ones(queries, keys).tril(keys - queries if state["causal"] else keys).bool()
+    rows = seen.split(tile)[min(state["program"], (queries - 1) // tile)]
+    plan = tile_plan(queries, keys, query_tile=tile, key_tile=tile, causal=state["causal"])
+    return {
+        "cut": float(int(rows[0].sum()) // tile * tile),
+        "end": float(rows[-1].sum()),
+        "visited": float(sum(len(columns) for _, columns in plan)),
+    }
+
+
 def turn_of(count: int, apart: float) -> Tensor:
     return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
 
@@ -457,6 +491,7 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "which-country": names_of_towns,
     "kv-cache": kept_columns,
     "drafts": drafted_texts,
+    "shared-keys": lambda: {"multiprocessors": 20},
 }
 
 

@@ -69,6 +69,13 @@ JUDGED = {
     ],
     "kv-cache": [({"cached": False}, "bad"), ({"cached": True}, "good")],
     "drafts": [({"town": 1, "call": 1}, "bad"), ({"town": 0, "call": 1}, "open")],
+    "shared-keys": [
+        ({"parts": 1, "heads": 8}, "bad"),
+        ({"parts": 5, "heads": 8}, "good"),
+        ({"parts": 6, "heads": 8}, "bad"),
+        ({"parts": 5, "heads": 8, "key_count": 20}, "bad"),
+    ],
+    "programs": [({"last_first": False}, "bad"), ({"last_first": True}, "good")],
     "listening": [({"joined": False}, "bad"), ({"joined": True}, "good")],
 }
 

@@ -322,6 +322,40 @@ FIGURES = {
             "u": Array("text", "place", within=(0, 1), read_only=True),
         },
     ),
+    "shared-keys": Figure(
+        title="The keys of one query, shared out over a chip",
+        shows=(
+            "The multiprocessors of a chip, each as dark as it has keys to read. Beside it, "
+            "against the number of parts into which the keys of each head are split: how many "
+            "keys the busiest multiprocessor reads, and how many bytes move, reports included."
+        ),
+        knobs={
+            "parts": knob(Integer(1, 256, default=4), "Parts of the keys", logarithmic=True),
+            "heads": knob(Integer(1, 256, default=32), "Heads", logarithmic=True),
+            "key_count": knob(
+                Integer(1, 1_000_000, default=100_000), "Keys", logarithmic=True, more=True
+            ),
+            "features": knob(Choice(64, 128, 256, default=128), "Features d", more=True),
+        },
+        data={"multiprocessors": Integer(1, 1000, read_only=True)},
+    ),
+    "programs": Figure(
+        title="The tiles that each program of a kernel visits, and when it runs",
+        shows=(
+            "A table of queries by keys in tiles. A row of tiles belongs to one program, which "
+            "sees the keys before the mark cut whole, checks those up to the mark end, and skips "
+            "the rest. Beside it, when each program runs on a few multiprocessors."
+        ),
+        knobs={
+            "causal": knob(Switch(default=True), "Causal mask"),
+            "last_first": knob(Switch(default=True), "Last queries first"),
+            "program": knob(Integer(0, 35, default=1), "Program", hidden=True),
+            "tile": knob(Integer(1, 12, default=4), "Tile", more=True),
+            "query_count": knob(Integer(1, 36, default=24), "Queries", more=True),
+            "ahead": knob(Integer(0, 12, default=4), "More keys than queries", more=True),
+            "multiprocessors": knob(Integer(1, 6, default=3), "Multiprocessors", more=True),
+        },
+    ),
     "resonance": Figure(
         title="Four oscillators, coupled weakly by attention",
         shows=(

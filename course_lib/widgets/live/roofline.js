@@ -59,6 +59,7 @@ function derive({ query_count: queries, key_count: keys, features, tile, peak, b
     ridge: peak / bandwidth,
     formula: wayOf(flops, naiveBytes(queries, keys, features, HALF), machine),
     tiled: wayOf(flops, tiledBytes(queries, keys, features, tile, HALF), machine),
+    cached: wayOf(flops, tiledBytes(queries, keys, features, queries, HALF), machine),
   };
 }
 
@@ -84,6 +85,18 @@ function published(frame, { ways, speeds, query_count, key_count, features, peak
       <text class="cw-halo" x=${frame.left + 6} y=${frame.y(speeds[i]) + (top(i) ? -3 : 12)}
         >${name}: ${quantity(speeds[i])}</text>`;
   });
+}
+
+/** Between tiles and a cache that fetches each number once: there the truth lies. */
+function cache(frame, { tiled, cached, peak, bandwidth }) {
+  if (cached.intensity < 2 * tiled.intensity) return nothing;
+  const ridge = peak / bandwidth;
+  const corners = [tiled.intensity, ridge, cached.intensity].sort((a, b) => a - b);
+  const over = corners.map((at) => [at, roof(at, { peak, bandwidth })]);
+  return svg`${line(frame, over, { colour: TILED, width: 9, opacity: 0.3 })}
+    ${dot(frame, [cached.intensity, cached.bound], { colour: TILED })}
+    <text class="cw-halo" x=${frame.x(cached.intensity) + 4} y=${frame.y(cached.bound) + 18}
+      text-anchor="end" style="fill: ${TILED}">cache</text>`;
 }
 
 function roofline(now, ui) {
@@ -120,6 +133,7 @@ function roofline(now, ui) {
     const drag = frame.right - near > ROOM_FOR_WORDS ? ": drag" : "";
     return svg`${line(frame, top, { colour: "var(--cw-ink)" })}${rule(frame, { x: ridge })}
       ${published(frame, now)}
+      ${cache(frame, now)}
       ${under(frame, formula, FORMULA)}${under(frame, tiled, colour)}
       ${dot(frame, [formula.intensity, formula.bound], { colour: FORMULA, r: 6 })}
       <text class="cw-halo" x=${x - 6} y=${frame.y(peak) - 8} text-anchor="end">ridge: ${quantity(ridge)}</text>

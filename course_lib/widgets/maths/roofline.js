@@ -11,6 +11,10 @@ export const naiveBytes = (queries, keys, d, bytesEach) =>
 export const tiledBytes = (queries, keys, d, queryTile, bytesEach) =>
   bytesEach * (2 * queries * d + 2 * Math.ceil(queries / queryTile) * keys * d);
 
+/** Bytes where keys are shared out in parts, whose reports are written and read in float32. */
+export const decodingBytes = (queries, keys, d, parts, bytesEach) =>
+  bytesEach * ((1 + parts) * queries * d + 2 * keys * d) + 8 * parts * queries * (d + 2);
+
 /** Bytes that a tile of queries computes with, and those that one multiprocessor of an H100 has. */
 export const registerBytes = (d, queryTile, keyTile) => 4 * queryTile * (keyTile + d + 2);
 export const REGISTERS = 256 * 1024;
