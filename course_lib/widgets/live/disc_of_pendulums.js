@@ -1,6 +1,17 @@
 // A disc of pendulums, carried by a method step by step, and its area.
 
-import { area, handle, heightOf, legend, line, NARROW, panel } from "../kit/charts.js";
+import {
+  area,
+  bars,
+  handle,
+  heightOf,
+  legend,
+  line,
+  NARROW,
+  panel,
+  rule,
+  word,
+} from "../kit/charts.js";
 import { number, quantity } from "../kit/text.js";
 import { areaWithin, carriedRim, thinned } from "../maths/discs.js";
 import { SYSTEMS } from "../maths/mechanics.js";
@@ -14,12 +25,13 @@ const [RADIUS, STEPS] = [0.45, 24];
 const TRULY = { parts: 4, gap: 0.2 };
 /** What is nearer in phase space is one place to the eye. */
 const APART = 0.015;
-const [HIGHEST, HEIGHT] = [2.8, 256];
-/** On a telephone the motion needs the height; its area is one number. */
-const [TALL, LOW] = [262, 92];
+const [HIGHEST, HEIGHT, TALL] = [2.6, 304, 262];
+/** On a telephone the picture is nearly as high as elsewhere. */
+const heightIn = (ui) =>
+  ui.width("panels", NARROW) < NARROW ? (TALL / heightOf(ui, 1000)) * 1000 : HEIGHT;
 
 const LEVELS = [0.3, 1, 2, 3.2];
-/** Up to so many times the first area, the discs that stand for areas keep their scale. */
+/** Up to so many times the first area, its bar keeps its scale. */
 const ROOMY = 1.8;
 const NUDGE = 0.1;
 const ROUND = 2 * Math.PI;
@@ -31,8 +43,6 @@ const UNSEEN = 5e-6;
 const [FEW, MANY] = [3, 5];
 /** Off by less, an area looks as if it were kept. */
 const NEARLY = 0.02;
-/** In pixels, how wide a disc is that holds large digits. */
-const HOLDS_DIGITS = 116;
 const MINE = "var(--cw-warm)";
 const TRUE = "var(--cw-series-2)";
 
@@ -121,7 +131,7 @@ const closed = (points) => [...points, points[0]];
 
 function phaseSpace(now, ui) {
   const { mine, truth, steps, angle, momentum } = now;
-  const asked = ui.width("panels", NARROW) < NARROW ? (TALL / heightOf(ui, 1000)) * 1000 : HEIGHT;
+  const asked = heightIn(ui);
   const half = HIGHEST * Math.max(1.12, (ui.width("space", 400) - 40) / (heightOf(ui, asked) - 62));
   const move = ([q, p]) =>
     ui.set({ angle: clamp(q, -Math.PI, Math.PI), momentum: clamp(p, -2, 2) });
@@ -137,7 +147,7 @@ function phaseSpace(now, ui) {
     says: `A disc of pendulums after ${steps} steps; its area is ${times(now)} what it was`,
     x: { ends: [-half, half], label: "angle q" },
     y: { ends: [-HIGHEST, HIGHEST], label: "momentum p" },
-    ...{ height: asked, grow: 1.5, group: true },
+    ...{ height: asked, group: true },
   };
   const [shape, exact] = [mine, truth].map((states) => shapeNow(states, now));
   const before = upTo(Math.ceil(steps / 6)).map((k) => thinned(mine[6 * k], APART));
@@ -163,6 +173,7 @@ function phaseSpace(now, ui) {
         const rim = line(frame, closed(copy), { colour: TRUE, width: 1.8, dash: "5 4" });
         return svg`<g data-shape="truth" opacity=${faded(copy)}>${rim}</g>`;
       })}
+      ${word(frame, [angle + RADIUS, momentum], "start")}
       ${handle(frame, {
         point: [angle, momentum],
         label: `disc around angle ${number(angle)}, momentum ${number(momentum)}`,
@@ -174,29 +185,23 @@ function phaseSpace(now, ui) {
   );
 }
 
-/** The two areas, as discs around one centre: what one has too much stands out. */
+/** The area as a bar; a line marks that of the start, which the true motion keeps. */
 function areas(now, ui) {
-  const width = ui.width("area", HEIGHT);
-  const height = ui.width("panels", NARROW) < NARROW ? LOW : HEIGHT;
   const [before, after, share] = glide(now.ratioAt, now);
   const colour = SYMPLECTIC.includes(now.method) ? TRUE : MINE;
   const ratio = before + share * (after - before);
-  const unit = (Math.min(width, height) / 2 - 2) / Math.sqrt(Math.max(ROOMY, ratio));
-  return html`<div class="cw-panel" style="flex: 1 1 9.5rem">
-    <p class="cw-panel-title">Its area, as a disc</p>
-    <div data-measure="area">
-      <svg viewBox="${-width / 2} ${-height / 2} ${width} ${height}" role="img"
-        aria-label="Two discs around one centre: ${times(now)} the first area, and the first">
-        <circle r=${unit * Math.sqrt(ratio)} fill=${colour} fill-opacity="0.4" stroke=${colour}
-          stroke-width="1.5"></circle>
-        <circle r=${unit} fill="none" stroke=${TRUE} stroke-width="2.5"
-          stroke-dasharray="5 4"></circle>
-        <text y="4" text-anchor="middle" class="cw-halo ${2 * unit > HOLDS_DIGITS ? "cw-large" : ""}"
-          data-reading="area">${told(now)}</text>
-        <text y="20" text-anchor="middle" class="cw-halo">times</text>
-      </svg>
-    </div>
-  </div>`;
+  const options = {
+    name: "area",
+    title: html`Area <strong data-reading="area">${told(now)}</strong>`,
+    says: `A bar: ${times(now)} the first area`,
+    x: { ends: [], names: [""] },
+    y: { ends: [0, Math.max(ROOMY, 1.1 * ratio)], label: "first = 1" },
+    ...{ height: heightIn(ui), grow: 0.27 },
+  };
+  return panel(ui, options, (frame) => [
+    bars(frame, [ratio], { colour: () => colour }),
+    rule(frame, { y: 1, colour: "var(--cw-ink)" }),
+  ]);
 }
 
 /** An area that only looks as if it were kept has a digit more than those that do not tell. */

@@ -123,7 +123,7 @@ FIGURES = {
         title="A disc of pendulums in phase space",
         shows=(
             "A disc of pendulums over angle and momentum, carried by a method step by step, beside "
-            "the true shape; and its area as a disc, on that which it had."
+            "the true shape; and its area as a bar, beside a mark for that of the start."
         ),
         knobs={
             "method": knob(
