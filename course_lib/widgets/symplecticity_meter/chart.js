@@ -9,19 +9,22 @@ const ROOM = 0.06;
 /**
  * A curve with a point on it, and a dashed line at the level where it began.
  * @param {any} ui
- * @param {{ label: string, along: string, ends: number[], points: number[][], head: number[],
+ * @param {{ label: string, along: string, up: string, ends: number[], points: number[][], head: number[],
  *   level: number, levels?: number[], ticks: number[], height: number,
  *   marks?: { at: number[], good: boolean }[] }} picture `ends` are the least and the most of both
  *   axes: left, right, bottom, top; `levels` have a number each, where there is room
  */
-export function chart(ui, { label, along, ends, points, head, level, levels = [], ...picture }) {
+export function chart(
+  ui,
+  { label, along, up, ends, points, head, level, levels = [], ...picture },
+) {
   const { ticks, height, marks = [] } = picture;
   const [left, right, bottom, top] = ends;
   const margin = ROOM * (top - bottom || 1);
   const format = (value) => number(value, value === level ? 0 : 2);
   const axes = {
     x: { ends: [left, right], ticks, label: along },
-    y: { ends: [bottom - margin, top + margin], ticks: [level, ...levels], format },
+    y: { ends: [bottom - margin, top + margin], ticks: [level, ...levels], format, label: up },
   };
   return panel(ui, { name: "chart", says: label, height, ...axes }, (frame) => [
     ticks.map((x) => rule(frame, { x, dash: "", colour: "var(--cw-line)" })),

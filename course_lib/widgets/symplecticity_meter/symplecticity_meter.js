@@ -5,7 +5,7 @@ import { dragging, plane, pointIn } from "../kit/plane.js";
 import { playButton, playIfMoving } from "../kit/play.js";
 import { tickSign } from "../kit/signs.js";
 import { number, percent, quantity } from "../kit/text.js";
-import { verdict } from "../kit/verdict.js";
+import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { clamp, plus, upTo } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
@@ -375,7 +375,7 @@ function loopChart({ bead, state, closed }, ui) {
     .map((n) => ({ at: [n, n * total], good: bead.closes }));
   return chart(ui, {
     label: "Work of the force so far, against the rounds",
-    along: "rounds",
+    ...{ along: "rounds", up: "work so far" },
     ends: [left, right, Math.min(...ends), Math.max(...ends)],
     points,
     head: [state.s / length, bead.work(state.s)],
@@ -393,7 +393,7 @@ function energyChart({ run, moment }, ui) {
   const points = run.energy.slice(0, moment + 1).map((energy, n) => [n * STEP, energy / first]);
   return chart(ui, {
     label: "Energy of all tokens, as a share of what it was, against time",
-    along: "time",
+    ...{ along: "time", up: "energy, first = 1" },
     ends: [0, end, Math.min(0.5, run.range[0] / first), Math.max(1.5, run.range[1] / first)],
     points: points.filter((_, n) => n % 5 === 0 || n === moment),
     head: points[moment],
@@ -403,27 +403,31 @@ function energyChart({ run, moment }, ui) {
   });
 }
 
+const asks = ({ experiment, tokens }) =>
+  experiment === "loop"
+    ? `Once round the loop: is token ${tokens.length} faster?`
+    : "Let go from rest: does the energy stay?";
+
 /** How it has come out so far: "open", "good" or "bad", in a few words and in a sentence. */
 function outcome(now) {
   return now.experiment === "loop" ? loopOutcome(now) : freeOutcome(now);
 }
 
-function loopOutcome({ bead, closed, tokens }) {
-  const who = `token ${tokens.length}`;
+function loopOutcome({ bead, closed }) {
   if (!closed) {
-    const told = "Back at its start, all stands as it stood. What will be left of the work?";
+    const told = "At its end all tokens are where they were.";
     return { kind: "open", text: "The first round.", told };
   }
   if (bead.closes) {
-    const told = `What the force gave, it took back: ${who} is as fast as before.`;
+    const told = "It ends where it began, as fast as before.";
     return { kind: "good", text: "Closed: no work.", told };
   }
   const gain = Math.sign(closed) * bead.total;
   if (gain < 0) {
-    const told = `All stands as it stood, but ${who} is slower, and will be driven back.`;
+    const told = "It ends where it began, with less energy, and will be driven back.";
     return { kind: "bad", text: `Each round takes ${quantity(-gain)}.`, told };
   }
-  const told = `All stands as it stood, but ${who} is faster: a perpetual motion machine.`;
+  const told = "It ends where it began, with more energy: a perpetual motion machine.";
   const way = closed < 0 ? " the other way" : "";
   return { kind: "bad", text: `Each round${way} gives ${quantity(gain)}.`, told };
 }
@@ -492,15 +496,15 @@ function view(now, ui) {
       options,
       choose: (value) => choose(ui, { [name]: value, drawing: null }),
     });
-  return html`${choice("experiment", "Experiment", EXPERIMENTS)}
+  return html`${headline(asks(now), outcome(now))}
     <div class="cw-meter" data-measure="meter">
       ${stage(now, ui)}
       <div style="grid-area: choices">
+        ${choice("experiment", "Experiment", EXPERIMENTS)}
         ${choice("formula", "A pull of attention moves", FORMULAS)}
         ${choice("softmax", "Attention is shared out", SOFTMAXES)}
       </div>
       <div style="grid-area: told">
-        ${verdict(outcome(now))}
         <p class="cw-readout">${readout(now)}</p>
         ${now.experiment === "loop" ? loopChart(now, ui) : energyChart(now, ui)}
       </div>
