@@ -1,6 +1,6 @@
 // Four oscillators that attention couples weakly: who has the energy, step after step.
 
-import { future, handle, legend, line, NARROW, panel, rule } from "../kit/charts.js";
+import { future, handle, line, NARROW, panel, rule, word } from "../kit/charts.js";
 import { button, series } from "../kit/controls.js";
 import { textWidth } from "../kit/lettering.js";
 import { first as before } from "../kit/plane.js";
@@ -110,8 +110,8 @@ function table(now, ui) {
     says: `Four balls, position and momentum on a table that turns, after ${at} steps;
       of the energy they have
       ${shares.map((share) => quantity(100 * share, "%")).join(", ")}`,
-    x: { ends: [-half, half], ticks: [], label: "on a table that turns" },
-    y: { ends: [-half, half], ticks: [], label: "position × momentum" },
+    x: { ends: [-half, half], ticks: [], label: "position q, on a table that turns" },
+    y: { ends: [-half, half], ticks: [], label: "momentum p" },
     ...{ height: heightFor(ui, TABLE_IF_NARROW), equal: true, group: true },
   };
   const from = Math.max(0, at - TRAIL);
@@ -170,41 +170,36 @@ function table(now, ui) {
   });
 }
 
-/** The energies one upon the other: what one layer loses the others gain. */
+/** Each ball's share of the energy, and above them the total. */
 function layers({ energies, whole, all, at, off, known }, ui) {
-  const top = 1.15 * all;
   const options = {
     name: "layers",
-    title: legend([
-      ...upTo(TOKENS).map((i) => ({ text: i ? `${i + 1}` : "ball 1", colour: series(i) })),
-    ]),
-    says: `The energies of the four, one upon the other, over ${COUNT} steps;
+    title: "Energy of each ball",
+    says: `The energies of the four, and their total, over ${COUNT} steps;
       the total stays within ${within(off)}`,
     x: { ends: [0, COUNT], label: "steps" },
-    y: { ends: [0, top], label: "energy, on top the total" },
+    y: { ends: [0, 118], ticks: [0, 25, 50, 75, 100], label: "share of the total, in %" },
     ...{ height: heightFor(ui), grow: 1.6 },
   };
   const some = upTo(DRAWN + 1).map((k) => Math.min(COUNT - 1, Math.round((k * COUNT) / DRAWN)));
-  const below = (n, i) => upTo(i).reduce((sum, j) => sum + energies[TOKENS * n + j], 0);
+  const share = (n, i) => (100 * energies[TOKENS * n + i]) / all;
   return panel(ui, options, (frame) => {
-    const edge = (i) =>
-      some.map((n) => `${frame.x(n).toFixed(1)} ${frame.y(below(n, i)).toFixed(1)}`);
-    const edges = upTo(TOKENS + 1).map(edge);
-    const layer = (
-      i,
-    ) => svg`<path d="M${edges[i].join("L")}L${edges[i + 1].toReversed().join("L")}Z"
-      fill=${series(i)} fill-opacity="0.75" stroke="var(--cw-paper)" stroke-width="1"></path>`;
-    const ahead = frame.x(at);
-    return svg`${upTo(TOKENS).map(layer)}
-      ${line(
+    const curve = (of, colour) =>
+      line(
         frame,
-        some.map((n) => [n, whole[n]]),
-        { colour: "var(--cw-ink)", width: 2 },
-      )}
+        some.map((n) => [n, of(n)]),
+        { colour, width: 2 },
+      );
+    const head = (i) => svg`<g transform="translate(${frame.x(at)} ${frame.y(share(at, i))})">
+      <circle r="8" fill=${series(i)} stroke="var(--cw-paper)" stroke-width="1.5"></circle>
+      <text y="4" text-anchor="middle" style="fill: var(--cw-paper)">${i + 1}</text></g>`;
+    const ahead = frame.x(at);
+    return svg`${upTo(TOKENS).map((i) => curve((n) => share(n, i), series(i)))}
+      ${curve((n) => (100 * whole[n]) / all, "var(--cw-ink)")}${word(frame, [0, 100], " total")}
       <rect x=${ahead} y=${frame.top} width=${Math.max(0, frame.right - ahead)}
         height=${frame.bottom - frame.top} fill="var(--cw-paper)" fill-opacity="0.45"></rect>
       ${future(frame, known)}
-      ${rule(frame, { x: at, colour: "var(--cw-ink)", dash: "" })}`;
+      ${rule(frame, { x: at, colour: "var(--cw-ink)", dash: "" })}${upTo(TOKENS).map(head)}`;
   });
 }
 
