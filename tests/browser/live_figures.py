@@ -350,6 +350,25 @@ def drafts(state: dict[str, Any]) -> Readings:
     }
 
 
+def two_gradients(state: dict[str, Any]) -> Readings:
+    d, centre = state["dimension"], state["centre"]
+    noise = normals(300 * d, state["seed"]).view(300, d)
+    z = noise.clone()
+    z[:, 0] += centre
+    z.requires_grad_()
+    bowl = state["shape"] == "bowl"
+    f = z.square().sum(1) / 2 if bowl else torch.sin(8 * z[:, 0])
+    [slope] = torch.autograd.grad(f.sum(), z)
+    left = math.exp(-32)  # of a wave in the mean over the cloud
+    level = (d + centre**2) / 2 if bowl else left * math.sin(8 * centre)
+    score = (f.detach() - state["baseline"] * level) * noise[:, 0]
+    return {
+        "truth": centre if bowl else 8 * left * math.cos(8 * centre),
+        "path": slope[:, 0].std(correction=0).item(),
+        "score": score.std(correction=0).item(),
+    }
+
+
 def shared_keys(state: dict[str, Any]) -> Readings:
     heads, parts, size = state["heads"], state["parts"], (1, state["key_count"], state["features"])
     read = torch.zeros(state["multiprocessors"])

@@ -21,6 +21,8 @@ import { alphabet, inflated, realInk, wordIn } from "./letters.js";
 import { chartOf, letterField, map } from "./map.js";
 
 const SECONDS = 7;
+/** Each picture needs all letters from the decoder: the screen's own rate would load the page. */
+const PICTURE_SECONDS = 1 / 30;
 const A_TO_Z = "abcdefghijklmnopqrstuvwxyz";
 const [LONGEST, FARTHEST, FROM_MIDDLE] = [14, 4, 10];
 const SAME = 1e-4;
@@ -52,7 +54,8 @@ function lettersOf({ faces }, ui) {
     const arriving = { levels: null };
     inflated(faces.pictures).then((levels) => {
       arriving.levels = levels;
-      ui.set({});
+      // The complaint about an address stays, which any other change withdraws.
+      ui.set({ refused: ui.now.refused });
     });
     return arriving;
   });
@@ -122,7 +125,7 @@ function letters(now, ui) {
   return html`<div data-z=${now.z.join(" ")} data-measure="word">
     ${wordIn(ui, "drawn", ink, drawn)}
     <div class="cw-row cw-x-said">
-      <p>${now.at < 0 ? "Drawn anew" : "Drawn again"}: <strong>${drawnWhat(now)}</strong></p>
+      <p>${now.at < 0 ? "Drawn" : "Drawn again"}: <strong>${drawnWhat(now)}</strong></p>
       ${wordLine(now, ui)}
     </div>
   </div>`;
@@ -277,7 +280,7 @@ export default widget({
     ...{ z: vector, word: plain, plane: plain, tool: plain, start: plain, end: plain },
     ...{ share: plain, family: plain },
   },
-  local: { hovered: -1, held: null, typed: null, seed: 1, back: false },
+  local: { hovered: -1, held: null, typed: null, seed: 1, back: false, waited: 0 },
   along: (asked, now, ui) =>
     ["tool", "start", "end", "share", "family"].some((name) => name in asked)
       ? { z: goal({ ...now, ...derive(now, ui) }, now.tool) }
@@ -292,10 +295,13 @@ export default widget({
       : `Beside it stands ${besideWhat(now)}.`),
   how,
   began: ({ tool }) => `where it began: ${TOOLS[tool]}`,
-  advance: ({ share, back }, ui, seconds) => {
-    const next = share + ((back ? -1 : 1) * seconds) / SECONDS;
+  advance: ({ share, back, waited }, ui, seconds) => {
+    const passed = waited + seconds;
+    if (passed < PICTURE_SECONDS) return ui.set({ waited: passed });
+    const next = share + ((back ? -1 : 1) * passed) / SECONDS;
     const there = Math.max(0, Math.min(1, next));
-    ui.set({
+    return ui.set({
+      waited: 0,
       share: there,
       back: next >= 1 || (back && next > 0),
       z: between(...ui.now.walk, there),

@@ -9,7 +9,7 @@ import { html } from "../vendor/lit-html/lit-html.js";
 const COLUMNS = 9;
 const [WIDTH, HEIGHT] = [COLUMNS * SIZE, Math.ceil(LETTERS / COLUMNS) * SIZE];
 const GAP = 2.2;
-const [LARGEST, USUAL] = [3, 15];
+const [LARGEST, USUAL] = [4.1, 11];
 const LEVELS = 15; // of grey, and paper
 const A = "a".charCodeAt(0);
 

@@ -8,7 +8,7 @@ import { left, pictureAt, prices } from "../maths/water.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
-const MOST = 40;
+const MOST = 150;
 const HEIGHT = 270;
 const DRY = "var(--cw-warm)";
 const DROWNED = "var(--cw-edge)";

@@ -322,6 +322,25 @@ FIGURES = {
             "u": Array("text", "place", within=(0, 1), read_only=True),
         },
     ),
+    "two-gradients": Figure(
+        title="Two estimates of one gradient, from the same draws",
+        shows=(
+            "Draws from a cloud with the value of a function at each. Beside them, what each draw "
+            "says of the gradient of the mean: by the slope at the draw (pathwise), and by the "
+            "value times the score of the draw. Both are right on average; one is far noisier."
+        ),
+        knobs={
+            "dimension": knob(Integer(1, 64, default=16), "Dimension d", logarithmic=True),
+            "shape": knob(
+                Choice("bowl", "wave", default="bowl"),
+                "f(z)",
+                names={"bowl": "½‖z‖²", "wave": "sin 8z₁"},
+            ),
+            "baseline": knob(Switch(default=False), "Subtract the mean of f"),
+            "centre": knob(Number(-2.0, 2.0, default=0.0), "Centre", hidden=True),
+            "seed": _seed(),
+        },
+    ),
     "shared-keys": Figure(
         title="The keys of one query, shared out over a chip",
         shows=(

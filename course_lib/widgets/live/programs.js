@@ -98,7 +98,7 @@ function table(now, ui) {
         label: `program ${own.program}`,
         kind: "movable program",
         moveTo: ([, query]) => choose(ui, Math.floor(query / tile)),
-        moveBy: ([across, up]) => choose(ui, own.program + across - up),
+        moveBy: ([across, up]) => choose(ui, ui.now.own.program + across - up),
       })}</g>`;
   });
 }
