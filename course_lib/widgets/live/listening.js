@@ -1,6 +1,6 @@
 // A node listens through rounds of message passing: whose voice reaches it, and how much of it.
 
-import { dot, ground, handle, line, panel, rule } from "../kit/charts.js";
+import { dot, ground, handle, line, panel, rule, word } from "../kit/charts.js";
 import { button } from "../kit/controls.js";
 import { textWidth } from "../kit/lettering.js";
 import { quantity } from "../kit/text.js";
@@ -38,7 +38,11 @@ function derive({ graph, layer, rounds, listener, joined }, ui) {
   const far = ui.memo("far", [all, at], () => distances(count, all, at));
   const shares = heard[rounds][at];
   const reach = joined ? 1 : Math.min(rounds, across);
-  const there = shares.filter((_, v) => far[v] === reach);
+  /** After so many rounds, of the far node if an edge joins it, else of one at the farthest distance. */
+  const shareAfter = (n) =>
+    joined
+      ? heard[n][at][farthest]
+      : mean(heard[n][at].filter((_, v) => far[v] === Math.min(n, across)));
   const ways = ui.memo("ways", [all, layer, rounds, at], () =>
     alongEdges(layer, count, all, rounds, at),
   );
@@ -46,11 +50,21 @@ function derive({ graph, layer, rounds, listener, joined }, ui) {
     ...{ places, edges, at, far, shares, reach, ways, across },
     // The node that is marked, named and joined is one and the same, in every round.
     speaker: farthest,
-    share: joined ? shares[farthest] : mean(there),
+    share: shareAfter(rounds),
     before: alone[rounds][at][farthest],
+    curves: ui.memo("curves", [heard, far], () => [
+      drawn(shareAfter),
+      joined ? drawn((n) => alone[n][at][farthest]) : [],
+    ]),
     common: inCommon(shares, heard[rounds][farthestOf(far)]),
   };
 }
+
+/** What a logarithmic axis can show of a share, against the rounds. */
+const drawn = (shareAfter) =>
+  upTo(MOST)
+    .map((i) => [i + 1, shareAfter(i + 1)])
+    .filter(([, share]) => share >= LEAST);
 
 /** The edge that a hand has added passes beside the nodes between its ends, within the picture. */
 function arc(frame, ends, share) {
@@ -153,50 +167,39 @@ function picture(now, ui) {
   });
 }
 
-function byDistance(now, ui) {
-  const { shares, far, reach, share, places, across, speaker, joined, before, rounds } = now;
-  const heard = onlyEveryOther(now) ? `, only ${rounds % 2 ? "odd" : "even"} ones are heard` : "";
+function byRounds(now, ui) {
+  const { share, rounds, places, curves } = now;
+  const [curve, alone] = curves;
   const options = {
     name: "shares",
     title: "How much of one node is heard",
-    says: `Share against distance on a logarithmic axis; ${reach} steps away it is
-      ${quantity(share)}${joined ? "" : " on average"}`,
-    x: { ends: [-0.5, across + 0.5], label: `steps away${heard}` },
+    says: `Share against the rounds on a logarithmic axis; after ${rounds} it is ${quantity(share)}`,
+    x: { ends: [1, MOST], ticks: [1, 10, 20, 30], label: "rounds" },
     y: {
       ...{ ends: [LEAST, 1], logarithmic: true, ticks: [1e-4, 0.01, 1] },
       ...{ label: "share of all that is heard", format: percent },
     },
     height: HEIGHT,
   };
-  const means = upTo(across + 1)
-    .map((d) => [d, shares.filter((_, v) => far[v] === d)])
-    .filter(([, there]) => there.length && mean(there) >= LEAST)
-    .map(([d, there]) => [d, mean(there)]);
-  const ring = (frame, point, colour, said = "") => {
-    const [x, y] = [frame.x(point[0]), frame.y(point[1])];
-    if (y > frame.bottom) return nothing;
-    return svg`<circle cx=${x} cy=${y} r="7" fill="none" stroke=${colour} stroke-width="2"
-        stroke-dasharray="3 2"></circle>
-      <text class="cw-halo" x=${x - 11} y=${Math.min(y + 14, frame.bottom - 4)}
-        text-anchor="end">${said}</text>`;
-  };
+  const past = curve.filter(([n]) => n <= rounds);
   return panel(
     ui,
     options,
     (frame) => svg`${rule(frame, { y: 1 / places.length })}
-      ${equal(frame, means, 1 / places.length)}
-      ${line(frame, means, { colour: HEARD, width: 1.5 })}
-      ${shares.map((part, v) => (part >= LEAST ? dot(frame, [far[v], part], { colour: HEARD, r: 4 }) : ""))}
-      ${joined ? ring(frame, [across, before], "var(--cw-muted)", "before") : nothing}
-      ${ring(frame, [far[speaker], shares[speaker]], HEARD)}`,
+      ${equal(frame, curves.flat(), 1 / places.length)}
+      ${alone.length ? line(frame, alone, { colour: "var(--cw-muted)", width: 1.5, dash: "4 3" }) : nothing}
+      ${alone.length ? word(frame, [MOST, alone.at(-1)[1] / 40], "not joined", { colour: "var(--cw-muted)", anchor: "end" }) : nothing}
+      ${line(frame, curve, { colour: HEARD, width: 1.5, opacity: 0.35 })}
+      ${past.length ? line(frame, past, { colour: HEARD }) : nothing}
+      ${share >= LEAST ? dot(frame, [rounds, share], { colour: HEARD }) : nothing}`,
   );
 }
 
 /** The name of the level at which all are heard alike, where the curve leaves room for it. */
-function equal(frame, means, level) {
+function equal(frame, curve, level) {
   const name = `equal: 1 in ${Math.round(1 / level)}`;
   const [from, y] = [frame.left + 6, frame.y(level)];
-  const above = means.every(([d, v]) => v >= level || frame.x(d) > from + textWidth(name, TYPE));
+  const above = curve.every(([n, v]) => v >= level || frame.x(n) > from + textWidth(name, TYPE));
   return above
     ? svg`<text class="cw-halo" x=${from} y=${y + 18} text-anchor="start">${name}</text>`
     : svg`<text class="cw-halo" x=${frame.right - 6} y=${y - 5} text-anchor="end">${name}</text>`;
@@ -247,7 +250,7 @@ const joining = ({ joined }, ui) => {
 
 export default liveFigure({
   derive,
-  panels: (now, ui) => [picture(now, ui), byDistance(now, ui)],
+  panels: (now, ui) => [picture(now, ui), byRounds(now, ui)],
   asks: "Is the far node still heard?",
   verdict,
   chooser: joining,

@@ -402,7 +402,7 @@ FIGURES = {
         title="How much of a far node is heard",
         shows=(
             "A node of a graph listens through rounds of message passing. The share of each node "
-            "in what it hears is drawn on the graph and against the distance: in a tree one far "
+            "in what it hears is drawn on the graph and against the rounds: in a tree one far "
             "node all but vanishes, until one edge joins it to the listener; and after many rounds "
             "all nodes hear much the same."
         ),
