@@ -57,7 +57,7 @@ from course_lib.models.stars import (
 )
 from course_lib.support.evidence import Row, compute, experiment
 from course_lib.support.training import fit, one_cycle, seed
-from course_lib.widgets.star_explorer.watched_stars import ECLIPSING, ROUGH, stars_to_watch
+from course_lib.widgets.star_explorer.watched_stars import ECLIPSING, ROUGH
 
 FREQUENCY = frequency_grid(DAYS, highest=FASTEST)
 FINE = frequency_grid(DAYS, highest=FASTEST, oversampling=16)  # to average over
@@ -300,6 +300,13 @@ def beliefs(curves: LightCurves, hidden: Tensor, period: Tensor) -> dict[str, Be
     }
 
 
+def narrowest(belief: Belief, curves: LightCurves, hidden: Tensor) -> Tensor:
+    """The level of the narrowest band that contains each hidden night."""
+    said, spread = belief
+    off = (said - curves.magnitude).abs() / torch.hypot(spread, curves.error)
+    return torch.erf(off[hidden].double() / math.sqrt(2))
+
+
 def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
     """Error, log likelihood, coverage of the bands and width of the bands."""
     said, spread = belief
@@ -308,7 +315,7 @@ def judged(belief: Belief, curves: LightCurves, hidden: Tensor) -> Row:
         return found
     deviation = torch.hypot(spread, curves.error)
     off = ((said - curves.magnitude).abs() / deviation)[hidden].double()
-    level = torch.erf(off / math.sqrt(2))  # of the narrowest band that contains a night
+    level = narrowest(belief, curves, hidden)
     return found | {
         "likely": -negative_log_likelihood(said, deviation, curves.magnitude, hidden).item(),
         "held68": (level < 0.68).double().mean().item(),
@@ -369,6 +376,37 @@ def filling(*, stars: int, draws: int) -> Row:
     return with_leads(row, "", "right_", "wrong_")
 
 
+STATED = torch.arange(1, 100) / 100
+
+
+@experiment([{"stars": 20, "draws": 1, "shown": 2}, {"stars": 200, "draws": 5, "shown": 36}])
+def bands(*, stars: int, draws: int, shown: int) -> Row:
+    """The share of hidden nights that a band of each stated level holds, as in ``filling``.
+
+    And some hidden nights of the last draw: prediction less magnitude, and standard deviation.
+    """
+    ways, row = ("prior", "library", "process", "averaged", "turns", "constant"), {}
+    for value in range(draws):
+        some, curves, random = test_stars(stars, value)
+        hidden = hide_nights(curves, generator=random)
+        period = period_of(curves, hidden)
+        right = (period / some.period[:, 0] - 1).abs() < 0.01
+        said = beliefs(curves, hidden, period)
+        groups = {"all": torch.ones_like(right), "right": right, "wrong": ~right}
+        for way, (group, of) in product(ways, groups.items()):
+            belief, light = tuple(part[of] for part in said[way]), curves[of]
+            level = narrowest(belief, light, hidden[of])
+            share = (level[:, None] < STATED).double().mean(0)
+            gather(row, {f"{group}_{way}": share})
+            off, wide = belief[0] - light.magnitude, torch.hypot(belief[1], light.error)
+            for name, part in (("off", off), ("wide", wide)):
+                row[f"{name}_{group}_{way}"] = part[hidden[of]][:: max(1, int(of.sum()) // 3)][
+                    :shown
+                ].tolist()
+    held = (f"{group}_{way}" for group, way in product(groups, ways))
+    return row | {name: torch.stack(row[name]).mean(0).tolist() for name in held}
+
+
 @experiment(
     {"visible": visible, "stars": stars}
     for stars, counts in ((5, (6,)), (200, (6, 10, 14, 20, 28)))
@@ -400,6 +438,49 @@ def few_nights(*, visible: int, stars: int) -> Row:
     for name, lead in leads.items():
         row |= {f"{name}_{visible}": lead.tolist(), f"{name}_on_{visible}": int((lead > 0).sum())}
     return row
+
+
+COUNTS = (6, 10, 14, 20, 28)
+SHOWN = ("RRab", "Cepheid F", "BL Herculis")
+
+
+@experiment([{"kinds": 1}, {"kinds": 3}])
+@torch.no_grad()
+def curves_from_few(*, kinds: int) -> Row:
+    """One turn of a star of some classes, from few nights or many, given the true period."""
+    model, rows = trained("turns")[0], {"kind": list(SHOWN[:kinds])}
+    test, phases = catalogue().where("test"), torch.arange(41) / 40
+    for kind in rows["kind"]:
+        of_kind = test.of(kind)
+        middle = of_kind[of_kind.period[:, 0].argsort()[len(of_kind) // 2 :][:1]]
+        period, random = middle.period[:, 0].float(), seed(3)
+        season = real_nights()[torch.randint(len(real_nights()), (1,), generator=random)]
+        noise = season.error * torch.randn(season.time.shape, generator=random)
+        curves = replace(season, magnitude=middle.light(season.time) + noise)
+        # Every phase is asked as a hidden night, whose magnitude and error do not matter.
+        turn = phases * period[:, None]
+        asked = turn + (1 + (curves.time.max() / period).floor()) * period
+        spare = torch.ones_like(asked)
+        columns = zip(columns_of(curves), (asked, spare, spare), strict=True)
+        longer = LightCurves(*(torch.cat(c, 1) for c in columns), torch.ones(1, 81).bool())
+        order = torch.randperm(NIGHTS, generator=random)
+        options, sure = {"variance": prior()}, [(1 / period.double(), torch.ones(1).double())]
+        said = []
+        for count in COUNTS:
+            hidden = torch.ones(1, 81, dtype=torch.bool)
+            hidden[0, order[:count]] = False
+            by_series = posterior_at_period(longer, period, asked, **options, hidden=hidden)[0]
+            by_model = model(longer.in_turns(period), hidden=hidden)[:, NIGHTS:]
+            said.append([by_shapes(longer, hidden, sure)[0][:, NIGHTS:], by_model, by_series])
+        found = {
+            "phase": curves.time[0, order] / period % 1,
+            "magnitude": curves.magnitude[0, order],
+            "error": curves.error[0, order],
+            "light": middle.light(turn)[0],
+            "said": torch.stack([torch.cat(ways) for ways in said]),
+        }
+        gather(rows, {name: part.tolist() for name, part in found.items()})
+    return rows
 
 
 @experiment()
@@ -461,36 +542,6 @@ def no_period() -> Row:
             error = reconstruction_error(said, curves.magnitude, hidden).item()
             gather(row, {f"{way}_no_period": error})
     return row
-
-
-@experiment([{"count": 2}, {"count": 30}], within=0.02)
-@torch.no_grad()
-def one_star(*, count: int) -> Row:
-    """The errors of series and network for one star at 700 dates of a season, over seasons."""
-    test, nights, random = catalogue().where("test"), real_nights(), seed(0)
-    named = f"OGLE-{stars_to_watch().name[0].partition(': ')[2]}"
-    star, row = test[torch.tensor([test.name.index(named)])], {}
-    for place in torch.randperm(len(nights), generator=random)[:count].tolist():
-        season = nights[place : place + 1]
-        noise = season.error * torch.randn(season.time.shape, generator=random)
-        curves = replace(season, magnitude=(star.light(season.time.double()) + noise).float())
-        hidden = hide_nights(curves, generator=random)
-        period = period_of(curves, hidden)
-        first, last = curves.time.aminmax()
-        every = torch.linspace(first.item(), last.item(), 700).double()[None]
-        options = {"variance": prior(), "hidden": hidden}
-        network = trained("turns")[0]
-        said = {
-            "series": posterior_over_periods(curves, FINE, every, **options)[0],
-            "network": network.at(
-                curves.in_turns(period), (every / period[:, None]).float(), hidden=hidden
-            ),
-        }
-        off = {way: guess - star.light(every) for way, guess in said.items()}
-        gather(row, {f"misses_{way}": it.square().mean().sqrt().item() for way, it in off.items()})
-    closer = np.less(row["misses_series"], row["misses_network"]).sum()
-    medians = {f"usual_miss_{way}": float(np.median(row[f"misses_{way}"])) for way in said}
-    return row | medians | {"series_closer": int(closer)}
 
 
 # Classification ----------------------------------------------------------------------------------

@@ -397,6 +397,79 @@ def programs(state: dict[str, Any]) -> Readings:
     }
 
 
+def nights_of_a_star() -> dict[str, Any]:
+    time = [0.0, 0.9, 2.1, 3.0, 4.4, 9.2]
+    return {
+        "time": time,
+        "magnitude": [18.2, 18.6, 18.4, 18.7, 18.3, 18.5],
+        "error": [0.02, 0.05, 0.03, 0.02, 0.06, 0.03],
+        "period": 0.571,
+        "own_period": 0.57,
+        "light": 18.4 + 0.3 * torch.sin(torch.arange(16) * math.pi / 8),
+        "ways": ["mean", "line", "series"],
+        "said": 18.4 + 0.1 * normals(18, 5).view(3, 6),
+    }
+
+
+def hidden_night(state: dict[str, Any]) -> Readings:
+    """How far off the guess and each way are, once the night is shown."""
+    if not state["asked"]:
+        return {}
+    magnitude, error = (state[name].double() for name in ("magnitude", "error"))
+    bright, faint = (magnitude - error).min(), (magnitude + error).max()
+    room = 0.06 * (faint - bright)
+    guess = faint + room - state["guess"] * (faint - bright + 2 * room)
+    night = min(state["night"], len(magnitude) - 1)
+    off = [guess, *state["said"][:, night].double()]
+    names = ["you", *(f"way{i + 1}" for i in range(len(state["ways"])))]
+    return {name: abs(m - magnitude[night]).item() for name, m in zip(names, off, strict=True)}
+
+
+def bands_of_two_ways() -> dict[str, Any]:
+    level = torch.arange(1, 100) / 100
+    return {
+        "ways": ["series", "network"],
+        "widths": torch.special.ndtri((1 + level) / 2),
+        "held": torch.stack([level**power for power in (1, 2, 1, 0.5, 3, 2)]).round(decimals=2),
+        "off": 0.1 * normals(60, 8).view(6, 10),
+        "deviation": 0.05 + 0.1 * normals(60, 9).view(6, 10).abs(),
+    }
+
+
+def stated_bands(state: dict[str, Any]) -> Readings:
+    group = ["all", "right", "wrong"].index(state["period"]) * len(state["ways"])
+    row = group + min(state["way"], len(state["ways"]) - 1)
+    normal = torch.distributions.Normal(0.0, state["deviation"][row].double())
+    level = 2 * normal.cdf(state["off"][row].double().abs()) - 1
+    return {
+        "held": 100 * state["held"][row, state["stated"] - 1].item(),
+        "inside": float((level < state["stated"] / 100).sum()),
+    }
+
+
+def folded_stars() -> dict[str, Any]:
+    draws = normals(2 * 2 * 2 * 9, 6).view(8, 9)
+    return {
+        "stars": ["RRab", "Cepheid F"],
+        "counts": [2, 4],
+        "ways": ["library", "network"],
+        "phases": [[0.1, 0.7, 0.4, 0.9], [0.3, 0.2, 0.8, 0.6]],
+        "magnitude": 18 + 0.3 * normals(8, 7).view(2, 4),
+        "error": [[0.02] * 4, [0.05] * 4],
+        "light": 18 + 0.3 * draws[:2],
+        "said": 18 + 0.3 * draws,
+        "errors": [[0.1, 0.05], [0.2, 0.04]],
+        "spreads": [[0.01, 0.01], [0.02, 0.01]],
+    }
+
+
+def few_nights(state: dict[str, Any]) -> Readings:
+    star = min(state["star"], len(state["stars"]) - 1)
+    said = state["said"].double().unflatten(0, (len(state["stars"]), -1, len(state["ways"])))
+    off = (said[star, state["step"]] - state["light"][star].double()).square().mean(1).sqrt()
+    return {f"way{i}": value for i, value in enumerate(off.tolist())}
+
+
 def turn_of(count: int, apart: float) -> Tensor:
     return 1.2 + apart * (torch.arange(count) - (count - 1) / 2).double()
 
@@ -511,6 +584,9 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "kv-cache": kept_columns,
     "drafts": drafted_texts,
     "shared-keys": lambda: {"multiprocessors": 20},
+    "hidden-night": nights_of_a_star,
+    "few-nights": folded_stars,
+    "stated-bands": bands_of_two_ways,
 }
 
 

@@ -76,6 +76,16 @@ JUDGED = {
         ({"parts": 5, "heads": 8, "key_count": 20}, "bad"),
     ],
     "programs": [({"last_first": False}, "bad"), ({"last_first": True}, "good")],
+    "hidden-night": [
+        ({"asked": False}, "open"),
+        ({"asked": True, "folded": False, "guess": 0.0}, "bad"),
+        ({"asked": True, "guess": 0.9}, "good"),
+    ],
+    "stated-bands": [
+        ({"way": 0}, "good"),
+        ({"way": 1, "stated": 50}, "bad"),
+        ({"way": 1, "period": "right"}, "open"),
+    ],
     "listening": [({"joined": False}, "bad"), ({"joined": True}, "good")],
 }
 

@@ -375,6 +375,84 @@ FIGURES = {
             "multiprocessors": knob(Integer(1, 6, default=3), "Multiprocessors", more=True),
         },
     ),
+    "hidden-night": Figure(
+        title="Hide a night of a star, guess it, and see what others fill in",
+        shows=(
+            "The nights of a star around one that is hidden, in days or folded at the period. The "
+            "reader moves a ring to a guess; then the night is shown with what the star did, and "
+            "how far off the guess is, and how far off are the values that others fill in."
+        ),
+        knobs={
+            "folded": knob(Switch(default=False), "Fold"),
+            "asked": knob(Switch(default=False), "Show the night"),
+            "night": knob(
+                Integer(0, lambda self: len(self.time) - 1, default=0), "Hidden night", hidden=True
+            ),
+            "guess": knob(Number(0.0, 1.0, default=0.5), "Guess", hidden=True),
+        },
+        data={
+            "time": Array("night", within=(0, 1000), read_only=True),
+            "magnitude": Array("night", read_only=True),
+            "error": Array("night", within=(0, 100), read_only=True),
+            "period": Number(0.01, 1000, read_only=True),
+            "own_period": Number(0.01, 1000, read_only=True),
+            "light": Array("moment", read_only=True),
+            "ways": Several(Text(), "way", read_only=True),
+            "said": Array("way", "night", read_only=True),
+        },
+    ),
+    "few-nights": Figure(
+        title="What three ways make of few nights of a star, and of many",
+        shows=(
+            "Some nights of a star, folded at its period, with the curves that a library of "
+            "shapes, a network and a series of cosines draw through them, and what the star did. "
+            "Beside it the error of each way over many stars, against the number of nights."
+        ),
+        knobs={
+            "step": knob(
+                Integer(0, lambda self: len(self.counts) - 1, default=0),
+                "Visible nights",
+                hidden=True,
+            ),
+            "star": knob(Integer(0, 9, default=0), "Star", hidden=True),
+        },
+        data={
+            "stars": Several(Text(), "star", read_only=True),
+            "counts": Several(Integer(1, 1000), "count", read_only=True),
+            "ways": Several(Text(), "way", read_only=True),
+            "phases": Array("star", "night", within=(0, 1), read_only=True),
+            "magnitude": Array("star", "night", read_only=True),
+            "error": Array("star", "night", within=(0, 100), read_only=True),
+            "light": Array("star", "moment", read_only=True),
+            "said": Array("row", "moment", read_only=True),
+            "errors": Array("way", "count", within=(0, 100), read_only=True),
+            "spreads": Array("way", "count", within=(0, 100), read_only=True),
+        },
+    ),
+    "stated-bands": Figure(
+        title="How many hidden nights a band holds, against what it states",
+        shows=(
+            "Some hidden nights, each with the band that a method states for it, and whether the "
+            "band holds it. Beside them the share of all hidden nights that bands hold, against "
+            "the share that they state: on the diagonal a band holds what it states."
+        ),
+        knobs={
+            "stated": knob(Integer(1, 99, default=68), "Stated", unit="%"),
+            "way": knob(Integer(0, 9, default=0), "Bands of", hidden=True),
+            "period": knob(
+                Choice("all", "right", "wrong", default="all"),
+                "Period found",
+                names={"all": "any", "right": "right", "wrong": "wrong"},
+            ),
+        },
+        data={
+            "ways": Several(Text(), "way", read_only=True),
+            "widths": Array("level", within=(0, 10), read_only=True),
+            "held": Array("group", "level", within=(0, 1), read_only=True),
+            "off": Array("group", "night", read_only=True),
+            "deviation": Array("group", "night", within=(0, 100), read_only=True),
+        },
+    ),
     "resonance": Figure(
         title="Four oscillators, coupled weakly by attention",
         shows=(
