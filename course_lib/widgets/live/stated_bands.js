@@ -1,6 +1,6 @@
 // Calibration: a band states a share of nights that it will hold; how many does it hold?
 
-import { dot, ground, handle, line, panel, rule } from "../kit/charts.js";
+import { dot, ground, line, panel, rule } from "../kit/charts.js";
 import { select } from "../kit/controls.js";
 import { percent } from "../kit/text.js";
 import { clamp, upTo } from "../maths/numerics.js";
@@ -67,19 +67,12 @@ function diagram({ curves, which, stated, share, ways }, ui) {
   return panel(ui, options, (frame) => {
     const points = (curve) => curve.map((held, i) => [i + 1, 100 * held]);
     const others = upTo(ways.length).filter((i) => i !== which);
-    const grip = {
-      point: [stated, 100 * share],
-      label: `Stated ${stated} %, held ${percent(share)}`,
-      kind: "movable share",
-      moveTo: ([x]) => state(ui, x),
-      moveBy: ([across, up]) => state(ui, ui.now.stated + across + up),
-    };
     return svg`${ground(frame, ([x]) => state(ui, x))}<g pointer-events="none">
       <path d="M${frame.left} ${frame.bottom}L${frame.right} ${frame.top}" stroke="var(--cw-ink)"
         stroke-dasharray="5 4"></path>
       ${others.map((i) => line(frame, points(curves[i]), { colour: OTHER, width: 1, opacity: 0.7 }))}
       ${line(frame, points(curves[which]), { colour: HELD, width: 3 })}
-      ${dot(frame, [stated, 100 * share], { colour: HELD })}</g>${handle(frame, grip)}`;
+      ${dot(frame, [stated, 100 * share], { colour: MISSED, r: 7 })}</g>`;
   });
 }
 
