@@ -14,10 +14,10 @@ export const COLOURS = {
   waves: "var(--cw-series-2)",
   line: "var(--cw-series-3)",
 };
-const WIDE = { phase: 190, power: 190, time: 130, sky: 130 };
+const WIDE = { phase: 190, power: 190, time: 146, sky: 146 };
 const LOW = { phase: 150, power: 112, time: 102, sky: 104 };
 const SMALL = 12; // pixels of type
-const BAR = { astromer: 10, waves: 4 }; // pixels: the one shows beside the other
+const BAR = { astromer: 8, waves: 3 }; // pixels: the one shows beside the other
 const UNDER = 20; // pixels from the upper edge to a name below its triangle
 
 /** How high a panel is. */
@@ -25,6 +25,8 @@ export const heightOf = (ui, panel) => (ui.width("stars", NARROW) < NARROW ? LOW
 
 const digits = (value) => value.toFixed(1);
 const dots = (places) => places.map(([x, y]) => `M${digits(x)} ${digits(y)}h0.01`).join("");
+const rings = (places) =>
+  places.map(([x, y]) => `M${digits(x)} ${digits(y)}m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0`).join("");
 const bars = (ends) =>
   ends.map(([x, up, down]) => `M${digits(x)} ${digits(up)}V${digits(down)}`).join("");
 
@@ -54,17 +56,19 @@ function nightsAt({ curve, hidden }, frame, xs) {
     const [m, sigma] = [curve.magnitude[night], curve.error[night]];
     return gone.has(night) ? [] : [[x, frame.y(m - sigma), frame.y(m + sigma)]];
   });
-  return { places, paths: { seen: dots(kept), hidden: dots(away), spread: bars(spread) } };
+  return { places, paths: { seen: dots(kept), hidden: rings(away), spread: bars(spread) } };
 }
 
-/** The dots, whole at the rim, too: what is hidden is a ring. */
-const drawnNights = ({ paths }, { clip }) => svg`<g fill="none">
-    <path d=${paths.spread} clip-path=${clip} stroke=${COLOURS.seen} stroke-opacity="0.45"></path>
-    <path class="cw-s-seen" d=${paths.seen} stroke=${COLOURS.seen} stroke-width="6"></path>
-    <path class="cw-s-hidden" d=${paths.hidden} stroke="var(--cw-edge)" stroke-width="8"></path>
-    <path class="cw-s-hidden" d=${paths.hidden} stroke="var(--cw-panel)"
-      stroke-width="5"></path>
+/** The nights that are seen, with their errors; the dots are whole at the rim, too. */
+const seenNights = ({ paths }, { clip }) => svg`<g fill="none">
+    <path d=${paths.spread} clip-path=${clip} stroke=${COLOURS.seen} stroke-width="1.5"
+      stroke-opacity="0.8"></path>
+    <path class="cw-s-seen" d=${paths.seen} stroke=${COLOURS.seen} stroke-width="7"></path>
   </g>`;
+
+/** Rings at what was measured on hidden nights: what is filled in shows through. */
+const hiddenNights = ({ paths }) => svg`<path class="cw-s-hidden" d=${paths.hidden} fill="none"
+    stroke="var(--cw-ink)" stroke-width="1.75"></path>`;
 
 /** What a way believes of hidden nights: bars that should hold 95 % of them. */
 function believed(way, beliefs, xs, frame) {
@@ -152,8 +156,9 @@ export function inTime(now, ui) {
         height=${frame.bottom - frame.top} fill="var(--cw-accent)" fill-opacity="0.12"></rect>
       ${bridges(now).map((points) => line(frame, points, { colour: COLOURS.line, width: 1.5, dash: "3 3" }))}
       ${believed("astromer", doubted, [times], frame)}
-      ${believed("waves", expected, [times], frame)} ${drawnNights(nights, frame)}
+      ${believed("waves", expected, [times], frame)} ${seenNights(nights, frame)}
       ${guessed("line", straight, [times], frame)} ${guessed("astromer", astromer, [times], frame)}
+      ${hiddenNights(nights)}
       ${lit < 0 ? nothing : ring(nights.places[lit])}
       ${listening(grip, frame)} ${chosen(now, ui, nights, grip)}`;
   });
@@ -181,8 +186,8 @@ export function inPhase(now, ui) {
       ${doubt ? nothing : believed("astromer", doubted, asked, frame)}
       ${believed("waves", expected, asked, frame)}
       ${line(frame, series, { colour: COLOURS.waves, width: 2 })}
-      ${drawnNights(nights, frame)}
-      ${guessed("line", now.line, asked, frame)} ${guessed("astromer", now.astromer, asked, frame)}
+      ${seenNights(nights, frame)} ${guessed("astromer", now.astromer, asked, frame)}
+      ${hiddenNights(nights)}
       ${rule(frame, { x: turn, dash: "2 3" })}
       <circle cx=${frame.x(turn)} cy=${frame.y(magnitudeNow)} r="5"
         fill="var(--cw-series-4)" stroke="var(--cw-ink)" stroke-width="1.5"></circle>

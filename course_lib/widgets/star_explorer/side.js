@@ -141,7 +141,7 @@ export function errors({ errors: found, noise, hidden, held, doubtHeld, curve, f
       ? nothing
       : html`<tr><th scope="row">${mark(way)} ${BANDS[way]}</th>
         <td data-held=${way}>${count} of ${hidden.length}</td></tr>`;
-  const caption = `Error in mag: ${hidden.length} of ${curve.time.length} hidden`;
+  const caption = `Error in mag. Rings: ${hidden.length} of ${curve.time.length} nights, hidden`;
   return html`<div class="cw-s-scores"><table class="cw-weights cw-s-errors">
     <caption>${caption}</caption>
     <tbody>${WAYS.filter(([way]) => facts || way !== "astromer").map(row)}${own}
