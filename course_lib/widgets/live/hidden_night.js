@@ -65,7 +65,7 @@ function curve(now, ui) {
     name: "curve",
     title: [
       folded ? "All nights, folded" : "Around the hidden night",
-      legend([{ text: "what it did", colour: TRUTH, width: asked ? 2 : 0 }]),
+      asked ? legend([{ text: "what it did", colour: TRUTH, width: 2 }]) : nothing,
     ],
     says: `Nights of the star, ${says}; night ${at + 1} is hidden`,
     x: { ends: span, label: folded ? "phase, in turns" : "days since the first night" },

@@ -14,7 +14,7 @@ export const COLOURS = {
   waves: "var(--cw-series-2)",
   line: "var(--cw-series-3)",
 };
-const WIDE = { phase: 190, power: 190, time: 146, sky: 146 };
+const WIDE = { phase: 190, power: 190, time: 132, sky: 132 };
 const LOW = { phase: 150, power: 112, time: 102, sky: 104 };
 const SMALL = 12; // pixels of type
 const BAR = { astromer: 8, waves: 3 }; // pixels: the one shows beside the other

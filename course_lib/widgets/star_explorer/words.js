@@ -11,7 +11,7 @@ export const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`
 const VERDICTS = {
   own: "Found: the star’s own period.",
   eclipse: "Found: the orbit’s period, or half of it.",
-  alias: "An alias, not the star’s own period.",
+  alias: "An alias: whole cycles a day off the star’s own.",
 };
 const UNASKED = "One curve. The star’s own? “Find it” says.";
 const ENOUGH = 0.5; // of the scatter: below it there is no curve to be seen
