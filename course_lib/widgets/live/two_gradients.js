@@ -129,8 +129,8 @@ export default liveFigure({
   panels: (now, ui) => [cloud(now, ui), estimates(now, ui)],
   readings: ({ spreads, truth }) => [
     { name: "truth", label: "true gradient", text: number(truth), room: 6 },
-    { name: "path", label: "spread: pathwise", text: number(spreads.path), room: 6 },
-    { name: "score", label: "score function", text: number(spreads.score), room: 6 },
+    { name: "path", label: "spread: pathwise", text: quantity(spreads.path), room: 6 },
+    { name: "score", label: "score function", text: quantity(spreads.score), room: 6 },
   ],
   says,
   tour: { knob: "dimension", from: 1, seconds: 6 },
