@@ -200,15 +200,15 @@ CLAIMS = {
     ),
     "same-phase": Claim(
         "light_curves",
-        says="a night some whole periods later has the same phase",
+        says="a night a whole number of periods later has the same phase",
         slider="Period too long by",
         picture="both nights on the circle of phases",
     ),
     "hidden-stay-hidden": Claim(
         "light_curves",
-        says="what is said of any night does not depend on a hidden magnitude",
-        switch="Leave it in its token, where others may not look",
-        picture="bars are what was said, orange marks what is said then",
+        says="no prediction depends on a hidden magnitude",
+        switch="Leave the magnitude in its token",
+        picture="bars are predictions before, orange marks those after",
     ),
     "order-of-tiles": Claim(
         "gpu_attention",

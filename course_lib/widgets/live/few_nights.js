@@ -72,7 +72,7 @@ function average(now, ui) {
   };
   const options = {
     name: "average",
-    title: ["Many stars", legend(keyOf(ways))],
+    title: ["Average over stars", legend(keyOf(ways))],
     says: ways.map((way, i) => `${way} ${number(errors[i][at], 3)}`).join(", "),
     x: { ends: [counts[0] - 1, counts.at(-1) + 1], ticks: counts, label: "visible nights" },
     y: { ends: [0, 1.1 * Math.max(...errors.flat())], label: "error at hidden nights, mag" },

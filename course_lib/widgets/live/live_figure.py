@@ -441,7 +441,7 @@ FIGURES = {
             "way": knob(Integer(0, 9, default=0), "Bands of", hidden=True),
             "period": knob(
                 Choice("all", "right", "wrong", default="all"),
-                "Period found",
+                "Period",
                 names={"all": "any", "right": "right", "wrong": "wrong"},
             ),
         },

@@ -36,7 +36,7 @@ function bands({ nights, largest, stated, inside }, ui) {
     title: `${told} bands hold their night`,
     says: `${told} bands of ${stated} % hold their night`,
     x: { ends: [-1, nights.length], ticks: [], label: "some hidden nights" },
-    y: { ends: [-1.1 * largest, 1.1 * largest], label: "filled in less measured, mag" },
+    y: { ends: [-1.1 * largest, 1.1 * largest], label: "predicted − measured, mag" },
     ...{ height: HEIGHT, grow: 1.4 },
   };
   return panel(ui, options, (frame) => {
@@ -58,7 +58,7 @@ function bands({ nights, largest, stated, inside }, ui) {
 function diagram({ curves, which, stated, share, ways }, ui) {
   const options = {
     name: "diagram",
-    title: "All hidden nights",
+    title: "How many bands hold their night",
     says: `A band of ${stated} % of ${ways[which]} holds ${percent(share)}`,
     x: { ends: [0, 100], ticks: [0, 25, 50, 75, 100], label: "stated, %" },
     y: { ends: [0, 100], ticks: [0, 25, 50, 75, 100], label: "held, %" },
@@ -95,8 +95,8 @@ export default liveFigure({
   asks: "Does a band hold what it states?",
   verdict,
   readings: ({ share, inside }) => [
-    { name: "held", label: "held of all", text: percent(share, 1), room: 6 },
-    { name: "inside", label: "held of these", text: String(inside), room: 2 },
+    { name: "held", label: "of all hidden nights", text: percent(share, 1), room: 6 },
+    { name: "inside", label: "of those shown", text: String(inside), room: 2 },
   ],
   says,
   tour: { knob: "stated", from: 10, seconds: 5 },

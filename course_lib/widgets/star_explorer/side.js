@@ -134,7 +134,7 @@ export function errors({ errors: found, noise, hidden, held, doubtHeld, curve, f
     return html`<p class="cw-s-scores cw-hint">Who fills hidden nights in best?</p>`;
   const row = ([way, name]) => html`<tr><th scope="row">${mark(way)} ${name}</th>
     <td data-way=${way}>${number(found[way], 3)}</td></tr>`;
-  const own = html`<tr><th scope="row">${mark("noise")} nights’ own</th>
+  const own = html`<tr><th scope="row">${mark("noise")} stated errors</th>
     <td data-noise>${number(noise, 3)}</td></tr>`;
   const band = (way, count) =>
     count === null

@@ -11,7 +11,7 @@ import { inFrequency, inPhase, inTime } from "./panels.js";
 import { dial, errors, sky } from "./side.js";
 import { days, isFound, many, nightTold, verdictTold } from "./words.js";
 
-const CLOCKS = { days: "days", turns: "turns of the period in your hand" };
+const CLOCKS = { days: "days", turns: "turns of the period that you have chosen" };
 const [TOUR_SECONDS, TURN_SECONDS] = [6, 2.5];
 const PART = 1 / 3; // of the nights that one button hides
 
@@ -73,26 +73,23 @@ function how({ facts, clock, prior }) {
       "readout says: 1.96 standard deviations to each side, too."
     : "";
   return (
-    "Press in the periodogram, which takes the highest power nearby; then pull the dial, which " +
-    "reaches 2 % to each side, or take the arrow keys. Once the period is found, triangles mark the " +
-    "highest peak of the visible nights and the frequencies that nights whole days apart do not tell " +
-    "from it: +1 is a turn a day more, −1 one fewer, and what would lie below 0 goes without its " +
-    "sign. The bar is the share of the " +
+    "Press in the periodogram: it takes the highest power nearby. Then pull the dial, which " +
+    "reaches 2 % to each side, or press the arrow keys. Once the period is found, triangles mark " +
+    "the highest peak of the visible nights and the frequencies that nights whole days apart " +
+    "cannot tell from it: +1 is one turn a day more, −1 is one fewer. The bar is the share of the " +
     "season’s scatter that three waves of the period explain. Point at a night, and it lights up " +
-    "in all panels. Drag over days to hide them, or click a night. " +
-    "Only visible nights count in the periodogram and for those who fill in: the straight line " +
-    "between neighbours, and three waves of the period, fitted by least squares. The error is the " +
-    "root of the mean square over hidden nights; on average nobody can be below the nights’ own. " +
-    "± counts the hidden nights that lie within a band, their own errors added to it. " +
-    "An instrumental magnitude counts from a zero point of the telescope’s own. " +
+    "in all panels. Drag over days to hide their nights, or click a night. Whoever fills hidden " +
+    "nights in sees the visible ones only: the straight line between neighbours, and three waves " +
+    "of the period, fitted by least squares. The error is the root mean square over hidden " +
+    "nights; on average it cannot be smaller than the stated errors. ± counts the hidden nights " +
+    "inside a band, their stated errors added to it. An instrumental magnitude counts from the " +
+    "telescope’s own zero point. " +
     (prior
-      ? "The waves’ band is what a series believes that has met the stars of the catalogue: 1.96 " +
-        "standard deviations to each side, to hold 95 %. It trusts the period in your hand, " +
-        "whichever it is. "
+      ? "The waves’ band knows the stars of the catalogue and reaches 1.96 standard deviations to " +
+        "each side, to hold 95 %. It trusts the period that you have chosen. "
       : "") +
-    "The disc shines between the star’s faintest night and its brightest. It is as large at all " +
-    "times: of a star’s size its brightness does not tell. Two stars that eclipse each other are " +
-    `a point.${model}`
+    "The disc is bright when the star is. Its size stays the same, since brightness does not tell " +
+    `a star’s size. Two stars that eclipse each other are one point.${model}`
   );
 }
 
