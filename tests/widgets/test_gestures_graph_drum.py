@@ -107,7 +107,7 @@ def test_a_choice_restarts_a_drum_unless_motion_is_reduced(shown: Shown):
 def test_a_drag_pulls_a_node_with_the_pointer_and_release_plays(shown: Shown):
     widget = shown(height=0.0, page=CLOCK)
     x, y = spot_of(widget, "wave", 30)
-    end = x + 3, y + 30
+    end = x + 3, y + 40
     Mouse(widget.page).take((x, y), end)
     assert rests(widget)
     has(widget, node=30)

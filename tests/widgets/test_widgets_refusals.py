@@ -366,7 +366,7 @@ CHANGED = {
     },
     "GraphDrum": {
         "graph": "drum", "start": "random", "node": 60, "height": -0.5, "mode": 60, "seed": 7,
-        "stir": 0.5, "stiffness": 1.0,
+        "stir": 0.5, "stiffness": 1.0, "large": "heat",
     },
     "GraphPlayground": {
         "drawing": drawing(bonds=[[0, 2, 2]]), "layer": "attention", "rounds": 5, "rings": "parts",

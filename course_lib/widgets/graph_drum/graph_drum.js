@@ -75,9 +75,12 @@ function hand(ui, { law }) {
       pluck(ui, held.node, heightUnder(event, scene, held.node));
     } else if (event.type === "pointerup" && held?.moved) {
       release(ui);
-    } else if (event.type === "click" && !held?.moved) {
-      pluck(ui, under(), 1);
-      release(ui);
+    } else if (event.type === "click") {
+      if (!held?.moved) {
+        pluck(ui, under(), 1);
+        release(ui);
+      }
+      ui.set({ large: law });
     }
   };
 }
@@ -107,7 +110,8 @@ function ring({ node, count, height, scene }, ui, { title, state }) {
 function drum(now, ui, one) {
   const { scene, unit } = now;
   const { law, title, plainly, ink, state, energy } = one;
-  const width = ui.width("drum", WIDTH);
+  const width = ui.width(law, WIDTH);
+  const large = now.large === law;
   const paint = (context) => {
     const inks = ui.memo("inks", [ui.theme.version], () => inksOf(ui.theme));
     const own = ui.theme.ink(ink);
@@ -115,12 +119,12 @@ function drum(now, ui, one) {
   };
   const net = { width, height: (width * HEIGHT) / WIDTH, inputs: [scene, state], paint };
   const grip = hand(ui, one);
-  return html`<div data-law=${law}>
+  return html`<div data-law=${law} class=${large ? "cw-drum-large" : nothing}>
     <p class="cw-drum-title">${swatch(`var(--cw-${ink})`)} <strong>${title}</strong>
       <span class="cw-drum-told"><span class="cw-drum-energy">Energy</span>
         <strong>${finePercent(energy.whole / unit)}</strong></span>
       <span class="cw-drum-law">${plainly}</span></p>
-    <div class="cw-layers" data-measure=${law === "heat" ? "drum" : nothing}>
+    <div class="cw-layers" data-measure=${law}>
       <canvas role="img" aria-label="${title}: the graph, each node as high as it stands now"
         ${painted(ui, net)}></canvas>
       <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="group" aria-label=${title} class="cw-drum-hand"
@@ -136,7 +140,9 @@ function startControls({ mode, count, rates, start }, ui) {
   if (start === "random") {
     return button("Other heights", () => choose(ui, { seed: (ui.now.seed + 1) % SEEDS }));
   }
-  if (start === "pluck") return html`<span class="cw-hint">Click a node, or pull the ring.</span>`;
+  if (start === "pluck")
+    return html`<span class="cw-hint">Click a node, or pull the ring. The drum that you touch becomes
+      large.</span>`;
   const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 4));
   const modes = { label: "Eigenmode", min: 0, max: count - 1, value: mode };
   return html`${slider(ui, "mode", { ...modes, set: (k) => choose(ui, { mode: k }) })}
@@ -181,7 +187,8 @@ function transport({ end, time }, ui) {
   </div>`;
 }
 
-const settings = (ui) => html`<div class="cw-controls cw-drum-transport">
+const settings = ({ drums }, ui) => html`<div class="cw-controls cw-drum-transport">
+  ${choices(ui, "large", { label: "Large drum", options: drums.map(({ law, title }) => [law, title]) })}
   ${slider(ui, "stir", {
     ...{ label: "Stirred", min: 0, max: 1, step: 0.05, format: number },
     set: (stir) => choose(ui, { stir }),
@@ -218,15 +225,16 @@ function outcome({ drums, unit, time, end, alike }) {
 function view(now, ui) {
   return html`${headline("Pluck: which drum rings on?", outcome(now))} ${controls(now, ui)}
     <div class="cw-drums" data-heights=${now.heights.join(" ")}>
-      ${now.drums.map((one) => drum(now, ui, one))}
+      ${now.drums.map((one) => drum(now, ui, one))}${chart(now, ui)}
     </div>
-    ${transport(now, ui)} ${chart(now, ui)}
+    ${transport(now, ui)}
     <p class="cw-hint">${legend(now)} ${ending(now)}</p>
-    ${fold("More: stirred, stiffness, speed", settings(ui))}`;
+    ${fold("More: large drum, stirred, stiffness, speed", settings(now, ui))}`;
 }
 
 const HOW =
-  "Click a node to pluck it, or pull it up or down; by finger, pull the ring. With the keyboard: " +
+  "Click a node to pluck it, or pull it up or down; by finger, pull the ring. A drum that is touched " +
+  "becomes the large one. With the keyboard: " +
   "Tab to a ring, then the arrow keys, and Enter lets go. " +
   "A band on a spring, in its law’s colour, is the current: the wider, the stronger; the arrow " +
   "says which way. " +
@@ -258,7 +266,7 @@ export default widget({
   data: { graphs },
   controls: {
     ...{ graph: plain, start: plain, node: plain, height: plain, mode: plain, seed: plain },
-    ...{ stir: plain, stiffness: plain },
+    ...{ stir: plain, stiffness: plain, large: plain },
   },
   local: { time: 0, speed: 1, held: null, seen: false },
   whole: (now) => Math.max(now.node, now.mode) < specOf(now).places.length,

@@ -50,8 +50,8 @@ class GraphDrum(MovingWidget):
     once, and at every choice anew, unless the reader has asked for less motion or you for none.
 
     Traits, synced both ways: ``graph``, ``start``, ``node``, ``height``, ``mode``, ``seed``,
-    ``stir``, ``stiffness``. Raises ``TypeError`` and ``ValueError`` for a graph that cannot be
-    drawn. Source: Gruber, Lee and Trask (2023), section 4.
+    ``stir``, ``stiffness``, ``large`` (which drum is). Raises ``TypeError`` and ``ValueError`` for
+    a graph that cannot be drawn. Source: Gruber, Lee and Trask (2023), section 4.
     """
 
     graphs = Data(lambda self: list(self._graphs.values()))
@@ -63,6 +63,7 @@ class GraphDrum(MovingWidget):
     seed = Integer(0, 2**31 - 1, default=1)
     stir = Number(0.0, 1.0, default=0.0)
     stiffness = Number(0.01, 1.0, default=0.05)
+    large = Choice("heat", "wave", "bracket", default="wave")
 
     def __init__(
         self,
