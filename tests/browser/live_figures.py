@@ -17,6 +17,7 @@ from course_lib.autoencoder import kl_to_standard_normal
 from course_lib.basis import hat, interpolate, softmax_basis
 from course_lib.generation import next_token_probabilities
 from course_lib.graph import GCNConv, Graph, GraphConv
+from course_lib.jets import boosted, boosted_along_beam, delta_r, pairwise_features
 from course_lib.models import deep_stacks
 from course_lib.recurrent import rnn_step
 from course_lib.symplectic import SymplecticAttention
@@ -558,6 +559,47 @@ def listening(state: dict[str, Any]) -> Readings:
     }
 
 
+def jet_with_bias() -> dict[str, Any]:
+    pt, y, phi, noise = normals(4 * 6, 7).view(4, 6)
+    pt, (y, phi) = 10 * pt.exp(), (0.5 + 0.3 * y, 3.1 + 0.3 * phi)
+    momenta = torch.stack([(1 + pt**2).sqrt() * y.cosh(), pt * phi.cos(), pt * phi.sin()], -1)
+    momenta = torch.cat([momenta, ((1 + pt**2).sqrt() * y.sinh())[:, None]], -1)
+    return {"momenta": momenta, "bias": noise * torch.stack([y, phi])[..., None]}
+
+
+def features_of_pair(state: dict[str, Any], momenta: Tensor) -> tuple[Readings, int, int]:
+    count = len(momenta)
+    first, second = state["first"], state["second"]
+    second = (first + 1) % count if first == second else second
+    four = pairwise_features(momenta)[first, second].exp().tolist()
+    return dict(zip(("distance", "kt", "z", "m2"), four, strict=True)), first, second
+
+
+def boosted_jet(state: dict[str, Any]) -> Readings:
+    momenta = tensor(state["momenta"])
+    jet = momenta.sum(0)[1:]
+    velocity = -math.tanh(state["shift"]) * jet / jet.norm()
+    moved = (
+        boosted_along_beam(momenta, state["shift"])
+        if state["direction"] == "beam"
+        else boosted(momenta, tuple(velocity.tolist()))
+    )
+    return features_of_pair(state, moved)[0]
+
+
+def pair_bias(state: dict[str, Any]) -> Readings:
+    momenta = tensor(state["momenta"])
+    readings, first, second = features_of_pair(state, momenta)
+    bias = tensor(state["bias"])[state["head"] - 1]
+    rows, columns = torch.tril_indices(len(momenta), len(momenta), -1)
+    distance = delta_r(momenta[rows], momenta[columns])
+    ranks = torch.stack([x.argsort().argsort().double() for x in (distance, bias[rows, columns])])
+    return readings | {
+        "bias": bias[first, second].item(),
+        "rank": torch.corrcoef(ranks)[0, 1].item(),
+    }
+
+
 EXPECTED: dict[str, Callable[[dict[str, Any]], Readings]] = {
     name: globals()[name.replace("-", "_")] for name in FIGURES
 }
@@ -587,6 +629,8 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
     "hidden-night": nights_of_a_star,
     "few-nights": folded_stars,
     "stated-bands": bands_of_two_ways,
+    "boosted-jet": lambda: {"momenta": jet_with_bias()["momenta"]},
+    "pair-bias": jet_with_bias,
 }
 
 

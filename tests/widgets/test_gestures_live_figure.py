@@ -86,6 +86,11 @@ JUDGED = {
         ({"way": 1, "stated": 50}, "bad"),
         ({"way": 1, "period": "right"}, "open"),
     ],
+    "boosted-jet": [
+        ({"direction": "beam"}, "good"),
+        ({"direction": "jet"}, "bad"),
+        ({"shift": 0.0}, "open"),
+    ],
     "listening": [({"joined": False}, "bad"), ({"joined": True}, "good")],
 }
 

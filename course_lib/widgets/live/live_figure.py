@@ -53,6 +53,12 @@ def _seed(**look: Any) -> Trait:
     return knob(Integer(0, 999, default=0), "Draw again", button=True, **look)
 
 
+def _particle(name: str, place: int) -> Trait:
+    """One of two particles, counted from the hardest on."""
+    most = Integer(0, lambda self: len(self.momenta) - 1, default=place)
+    return knob(most, f"Particle {name}", more=True)
+
+
 DISC_METHODS = {
     name: METHODS[name]
     for name in ("explicit_euler", "symplectic_euler", "stoermer_verlet", "runge_kutta_4")
@@ -451,6 +457,42 @@ FIGURES = {
             "held": Array("group", "level", within=(0, 1), read_only=True),
             "off": Array("group", "night", read_only=True),
             "deviation": Array("group", "night", within=(0, 100), read_only=True),
+        },
+    ),
+    "boosted-jet": Figure(
+        title="What a boost leaves unchanged of a jet’s particles",
+        shows=(
+            "The particles of a jet over rapidity and azimuth, before a boost and after it. Beside "
+            "them how a boost changes what two chosen particles have in common: along the beam all "
+            "four pair features stay, along the jet only the mass."
+        ),
+        knobs={
+            "direction": knob(
+                Choice("beam", "jet", default="beam"),
+                "Boost",
+                names={"beam": "along the beam", "jet": "along the jet"},
+            ),
+            "shift": knob(Number(-1.0, 1.0, default=0.7), "Rapidity s", step=0.05),
+            "first": _particle("a", 0),
+            "second": _particle("b", 1),
+        },
+        data={"momenta": Array("particle", "component", read_only=True)},
+    ),
+    "pair-bias": Figure(
+        title="What a trained head adds to the score of two particles",
+        shows=(
+            "The particles of a jet, with the bias that a head of the trained network gives each "
+            "of them together with a chosen one. Beside them the bias of all pairs against their "
+            "distance."
+        ),
+        knobs={
+            "head": knob(Integer(1, lambda self: self.bias.shape[0], default=1), "Head"),
+            "first": _particle("a", 0),
+            "second": _particle("b", 1),
+        },
+        data={
+            "momenta": Array("particle", "component", read_only=True),
+            "bias": Array("head", "particle", "particle", read_only=True),
         },
     ),
     "resonance": Figure(
