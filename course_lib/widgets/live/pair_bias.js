@@ -2,7 +2,7 @@
 
 import { dot, line, panel } from "../kit/charts.js";
 import { chosenPair, pairReadings, particles } from "../kit/particles.js";
-import { number } from "../kit/text.js";
+import { number, quantity } from "../kit/text.js";
 import { deltaPhi, directionOf, flightOf, pairOf, rapidity, total } from "../maths/jets.js";
 import { ranking, sum, upTo } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
@@ -104,7 +104,7 @@ function against(now, ui) {
 
 function says({ head, rank }) {
   const way = rank > 0.3 ? "rises with" : rank < -0.3 ? "falls with" : "hardly follows";
-  return `In head ${head} the bias ${way} the distance: rank correlation ${number(rank, 2)} over all pairs of this jet.`;
+  return `In head ${head} the bias ${way} the distance.`;
 }
 
 export default liveFigure({
@@ -113,12 +113,12 @@ export default liveFigure({
   asks: "What does the head add to the score of a and b?",
   verdict: ({ added }) => ({
     kind: "open",
-    text: `${signed(added)}: the weight is multiplied by ${number(Math.exp(added), 2)}`,
+    text: `${signed(added)}: the weight is multiplied by ${quantity(Math.exp(added))}`,
   }),
   readings: ({ shared, added, rank }) => [
     ...pairReadings(shared),
     { name: "bias", label: "bias", text: number(added, 3), room: 6 },
-    { name: "rank", label: "rank correlation", text: number(rank, 3), room: 6 },
+    { name: "rank", label: "rank correlation of bias and Δ", text: number(rank, 3), room: 6 },
   ],
   says,
   longest: (now) => says({ ...now, rank: 0 }),
