@@ -231,17 +231,17 @@ function words(now) {
 }
 
 const how =
-  "Guess what left the jet, or press Show: the truth is told, and what the network says. " +
+  "Guess what produced the jet, or press Show: you see the truth and the network’s answer. " +
   "Point at a particle to see whom it attends to: the thicker a line, the larger the weight; a ring " +
   "is for itself. Click it to take it away, and again to put it back; with a finger, tap it twice. " +
   "The buttons + and − enlarge the picture around the chosen particle, and so do the wheel with Ctrl " +
   "and a trackpad’s pinch where the mouse is; drag to see another part. With the keyboard: Tab to " +
   "the picture, arrow keys go from particle to particle, Enter takes it away, + and − enlarge. Areas follow pT, but the smallest are drawn larger; signs are charges. The dashed circle " +
   "is the jet’s radius of 0.8; where it would not fit, it stands small in a corner, and the square " +
-  "in it is the picture. The network answers for what is there, as for a jet of its own.";
+  "in it is the picture. The network judges the particles that are left as a jet of their own.";
 
 export default widget({
-  label: "Jet explorer: which particle left this spray of others?",
+  label: "Jet explorer: which particle produced this jet?",
   name: "cw-jet",
   data: { facts: plain, jets: plain, weights: plain },
   controls: Object.fromEntries(

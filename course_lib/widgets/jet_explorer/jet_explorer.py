@@ -1,4 +1,4 @@
-"""JetExplorer: a spray of particles, what a trained network takes it for, and who looks at whom."""
+"""JetExplorer: a jet of particles, what a network takes it for, and which attends to which."""
 
 from typing import Any
 
@@ -117,8 +117,8 @@ class JetExplorer(WeightsWidget):
         mass = float(invariant_mass(self.there.total)[0])
         return (
             f"{jet}: {self.there.pt.shape[1]} of its {self._size()} particles around the jet's "
-            f"axis, together of {mass:.1f} GeV. What left it? A trained network's answer waits for "
-            "your guess. Particles can be taken away, and each shows whom it attends to."
+            f"axis, together of {mass:.1f} GeV. What made it? A trained network's answer waits "
+            "for your guess. Particles can be taken away, and each shows which it attends to."
         )
 
     def _size(self) -> int:

@@ -33,7 +33,7 @@ export function classes(now, ui) {
     <td class="cw-bar-cell" aria-hidden="true">${bar("var(--cw-accent)", best < 0 ? 0 : said[i])}</td>
   </tr>`;
   return html`${result(now, ui)}
-    <table class="cw-weights cw-j-classes" aria-label="What left it">
+    <table class="cw-weights cw-j-classes" aria-label="What made it">
       <tbody>${facts.classes.map(row)}</tbody>
     </table>`;
 }
@@ -48,7 +48,7 @@ function result(now, ui) {
   const outcome = first === NONE ? "open" : first === unpacked.label ? "good" : "bad";
   return html`<div class="cw-j-result" data-outcome=${outcome}>
     ${button("Show", () => guess(ui, NONE), { disabled: open })}
-    <output class="cw-j-told">${open ? truth(now, outcome) : "What left it? Guess."}</output>
+    <output class="cw-j-told">${open ? truth(now, outcome) : "What made it? Guess."}</output>
     <br>
     ${open ? nothing : html`<span>Press a name; the network answers after you.</span>`}
     <output class="cw-j-verdict">${open ? verdict(now) : nothing}</output>
@@ -132,7 +132,7 @@ export function attention(now, ui) {
       <tbody>${row(`to its ${many} nearest`, looks?.nearest, "var(--cw-warm)")}
         ${row(`to its ${many} farthest`, looks?.farthest, "var(--cw-warm)")}
         ${row(`to the ${many} hardest`, looks?.hardest, "var(--cw-warm)")}
-        ${row(`to any ${many}, if alike`, looks?.chance, "var(--cw-edge)")}</tbody>
+        ${row(`to any ${many}, if all are equal`, looks?.chance, "var(--cw-edge)")}</tbody>
     </table>`;
   const line = html`<span class="cw-j-title">${title}</span>`;
   return fold(line, html`${table} ${chosenHead(facts, ui)} ${strongest(now)}`);
