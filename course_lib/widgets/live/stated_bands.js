@@ -58,7 +58,7 @@ function bands({ nights, largest, stated, inside }, ui) {
 function diagram({ curves, which, stated, share, ways }, ui) {
   const options = {
     name: "diagram",
-    title: "How many bands hold their night",
+    title: "Of all hidden nights",
     says: `A band of ${stated} % of ${ways[which]} holds ${percent(share)}`,
     x: { ends: [0, 100], ticks: [0, 25, 50, 75, 100], label: "stated, %" },
     y: { ends: [0, 100], ticks: [0, 25, 50, 75, 100], label: "held, %" },
