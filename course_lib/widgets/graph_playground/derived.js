@@ -6,7 +6,7 @@ import { answer, contributions, unpackNetwork } from "../maths/molecule_network.
 import { clamp, upTo } from "../maths/numerics.js";
 import { classes, histogram, weisfeilerLehman } from "../maths/weisfeiler_lehman.js";
 import { EMPTY, orderOf } from "./editing.js";
-import { fieldOf, swung } from "./picture.js";
+import { fieldOf, partFor, swung } from "./picture.js";
 import { CHANGED, MOST_ROUNDS, many } from "./words.js";
 
 const INTEREST = 2; // of attention, in whatever is no carbon
@@ -113,6 +113,8 @@ export function derive(now, ui) {
   const another = molecules[other]?.drawing ?? EMPTY;
   const pairs = ui.memo("pairs", [chemistry, another], () => comparison(drawing, another));
   const [colours, otherColours] = pairs[Math.min(rounds, pairs.length - 1)];
+  // Two that are compared are as large as both pictures allow.
+  const part = other < 0 ? 1 : partFor([drawing, another]);
   const molecule = molecules.findIndex((entry) => entry.drawing.name === drawing.name);
   const changed = molecule >= 0 && chemistryOf(molecules[molecule].drawing) !== chemistry;
   return {
@@ -130,7 +132,7 @@ export function derive(now, ui) {
     found: 1 + Math.max(-1, ...colours, ...otherColours),
     otherBonds: neighbours(another),
     ...verdictOf(pairs, rounds, other, another.name),
-    place: swung(fieldOf(drawing, ui.width("graph", USUAL_WIDTH)), facts.bondsAt, landing),
+    place: swung(fieldOf(drawing, ui.width("graph", USUAL_WIDTH), part), facts.bondsAt, landing),
     element: drawing.element[at],
     order: mate < 0 ? 0 : orderOf(drawing, at, mate),
   };

@@ -183,7 +183,7 @@ function editing(now, ui) {
     ]),
     group("Seen otherwise", [
       select(ui, "other", { label: "Compare with", options: others, choose: compare }),
-      select(ui, "layer", { label: "Layer", options: LAYERS }),
+      select(ui, "layer", { label: "Layer of the picture", options: LAYERS }),
     ]),
   ];
 }

@@ -7,6 +7,8 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
 import { atomName, elementName, many } from "./words.js";
 
+const CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳";
+
 /** Of how many atoms the chosen one has heard. */
 function sightOf({ far, rounds }) {
   const heard = far.filter((steps) => steps <= rounds).length;
@@ -39,11 +41,11 @@ export function knowledge(now) {
   });
 }
 
-/** A strip of colours, each as long as it has atoms. */
+/** A strip of colours, each as long as it has atoms: how many, and the number that they wear. */
 function strip(counts) {
   const part = (count, c) =>
     count
-      ? html`<span style="flex: ${count} 0 0; background: ${classColour(c)}"><b>${count}</b></span>`
+      ? html`<span style="flex: ${count} 0 0; background: ${classColour(c)}"><b>${count}</b>×${CIRCLED[c] ?? c + 1}</span>`
       : nothing;
   return html`<span class="cw-g-strip">${counts.map(part)}</span>`;
 }
@@ -55,7 +57,7 @@ export const named = (name, colours, found) =>
 /** Another molecule beside the reader's, as large as that, in the colours of the same round. */
 export function beside({ molecules, other, otherBonds, otherColours, found, place: own }) {
   const { drawing } = molecules[other];
-  const place = fieldOf(drawing, own.width);
+  const place = fieldOf(drawing, own.width, own.part);
   const atom = (point, i) => svg`<g transform="translate(${point.join(" ")})">
     ${disc([[1, classColour(otherColours[i])]], place.radius, String(otherColours[i] + 1))}</g>`;
   return html`${named(drawing.name, otherColours, found)}

@@ -17,6 +17,8 @@ const TAIL = 0.22; // of a bond
 const AROMATIC = 4;
 const GRIP = 0.3; // of a bond, at either end, belongs to the atom there
 const TAG = 12;
+/** Between an atom and the rim of a picture. */
+const RIM = 0.8;
 const DIRECTIONS = 12;
 const SIGNS = { "-1": "⁻", 0: "", 1: "⁺" };
 
@@ -25,19 +27,28 @@ export const elementColour = (element) => `var(--cw-el-${element})`;
 /** @param {number} colour of Weisfeiler and Lehman */
 export const classColour = (colour) => `oklch(var(--cw-tone) ${(40 + colour * 137.5) % 360})`;
 
+/** The part of the field that holds all atoms of some drawings. */
+export function partFor(drawings) {
+  const far = drawings.flatMap(({ place }) =>
+    place.flatMap(([x, y]) => [(Math.abs(x) + RIM) / ACROSS, (Math.abs(y) + RIM) / UP]),
+  );
+  return Math.min(1, Math.ceil(20 * Math.max(...far)) / 20);
+}
+
 /**
- * Where a drawing stands on a picture so wide, and how large its atoms are there.
+ * Where a drawing stands on a picture so wide of a part of the field, and how large its atoms are there.
  * @param {import("../maths/molecule.js").Drawing} drawing
  * @param {number} width
  */
-export function fieldOf(drawing, width) {
+export function fieldOf(drawing, width, part = 1) {
   const height = (width * UP) / ACROSS;
-  const field = plane({ x: [-ACROSS, ACROSS], y: [-UP, UP], width, height });
-  const bond = (bondLength(drawing) * width) / (2 * ACROSS);
-  const radius = radiusOf(drawing, width);
+  const [x, y] = [ACROSS, UP].map((reach) => [-part * reach, part * reach]);
+  const field = plane({ x, y, width, height });
+  const bond = (bondLength(drawing) * width) / (2 * ACROSS * part);
+  const radius = radiusOf(drawing, width / part);
   const radii = drawing.element.map((e) => (e === "C" ? CARBON : 1) * radius);
   return {
-    ...{ width, height, field, radius, radii },
+    ...{ width, height, part, field, radius, radii },
     points: drawing.place.map(field.toPixel),
     reach: clamp(0.45 * bond, radius + 2, 24),
   };

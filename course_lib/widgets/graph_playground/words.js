@@ -138,7 +138,7 @@ export function tale(now) {
 /** What the figure asks. */
 export function question({ drawing, facts, other, molecule }) {
   if (!drawing.element.length) return "Click into the empty field: your first atom.";
-  if (other >= 0) return "Does neighbours’ talk tell the two apart?";
+  if (other >= 0) return "Can messages tell the two molecules apart?";
   if (!facts) return "How far has the news come after each round?";
   if (molecule < 0) return "Your own molecule: does it dissolve?";
   return "What does one atom change?";
