@@ -1,6 +1,7 @@
 """Fold parts of a page to one line.
 
-These are code that a reader may skip, passed checks, solutions, appendices, and lists of sources.
+These are code that a reader may skip, passed checks, attempts at exercises, solutions, appendices,
+and lists of sources.
 A fold is the browser's own ``<details>``: it works with mouse and keyboard, without scripts, and
 opens for a search in the page. A figure is above the code that drew it.
 """
@@ -73,10 +74,20 @@ def is_code_cell(node: nodes.Node) -> bool:
     )
 
 
+def is_attempt(cell: Element) -> bool:
+    """Whether a cell belongs to an exercise."""
+    section = cell.parent
+    return isinstance(section, nodes.section) and section.children[0].astext() == "Exercises"
+
+
 def fold_cell(cell: Element) -> None:
-    """Fold the code of a cell if it is long, a check, or marked to be hidden."""
+    """Fold the code of a cell if it is long, a check, or marked to be hidden; of an attempt, all."""
     code, *output = cell.children
     text = code.astext()
+    if is_attempt(cell):
+        cell.children = []
+        cell += fold(first_line(text), [code, *output])
+        return
     hidden = cell.get("hide_mode") == "input"
     if cell.get("hide_mode") == "output" and output:
         output = [fold([nodes.Text("Output of this cell")], output)]
