@@ -81,7 +81,7 @@ def is_attempt(cell: Element) -> bool:
 
 
 def fold_cell(cell: Element) -> None:
-    """Fold the code of a cell if it is long, a check, or marked to be hidden; of an attempt, all."""
+    """Fold an attempt, and the code of a cell if it is long, a check, or marked to be hidden."""
     code, *output = cell.children
     text = code.astext()
     if is_attempt(cell):
