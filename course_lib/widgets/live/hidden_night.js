@@ -157,7 +157,7 @@ const chooser = ({ at, time }, ui) =>
 function verdict({ asked, off, ways, folded }) {
   if (!asked) return { kind: "open", text: "Drag the ring to your guess, then show the night" };
   const better = off.slice(1).filter((error) => error < off[0]).length;
-  const text = `You are ${number(off[0])} mag off: ${ways.length - better} of ${ways.length} ways are farther off`;
+  const text = `You are ${number(off[0])} mag off, closer than ${ways.length - better} of ${ways.length} ways`;
   return { kind: better < ways.length / 2 ? "good" : folded ? "open" : "bad", text };
 }
 
