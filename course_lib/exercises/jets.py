@@ -82,7 +82,7 @@ def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
         answer,
         {
             "You add the two sides. The hypotenuse is shorter.": sides[0] + sides[1],
-            "You take the longer side for the whole.": torch.maximum(*sides),
+            "You take the longer side alone.": torch.maximum(*sides),
         },
     )
 
@@ -162,7 +162,7 @@ def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
         answer,
         {
             "This is the square of the mass.": energy.square(),
-            "This is where small angles lead. What do cosh and cos make of large ones?": (
+            "This is the rule for small angles. What do cosh and cos give for large ones?": (
                 _at_small_angles(first, second)
             ),
         },
@@ -178,7 +178,7 @@ def _(attempt: Attempt, first: Tensor, second: Tensor) -> bool | str:
     return close(answer, _of_photons(first, second)) or recognised(
         answer,
         {
-            "This is where small angles lead. What do cosh and cos make of large ones?": (
+            "This is the rule for small angles. What do cosh and cos give for large ones?": (
                 _at_small_angles(first, second)
             ),
         },
@@ -245,7 +245,7 @@ def _(attempt: Attempt, pt: Tensor, y: Tensor, phi: Tensor) -> bool | str:
 
 
 @log_kt.property(
-    "the softer of the two particles decides",
+    "the smaller of the two momenta counts",
     hint="Give one particle pT = 1 and the other 3. By which of the two do you multiply?",
     inputs=_flights(angles=NEAR),
 )
@@ -335,7 +335,7 @@ def _(attempt: Attempt, signal: Tensor, background: Tensor, keep: int) -> bool |
             "This is the share that passes. How many jets are there for each?": (
                 passed / len(background)
             ),
-            "This is how many are turned away for each that passes. Count those that pass, too.": (
+            "This is how many fail the cut for each that passes. Count those that pass, too.": (
                 (len(background) - passed) / passed
             ),
             "A background jet that scores as high as the last signal jet passes, too.": (

@@ -75,7 +75,7 @@ function against(now, ui) {
   const ends = [nearest / 1.2, 1.2 * Math.max(...points.map(([distance]) => distance))];
   const options = {
     name: "against",
-    title: "All pairs; black: those with a",
+    title: "All pairs; large dots: those with a",
     says: `Bias against distance; rank correlation ${number(now.rank, 2)}`,
     x: { ends, logarithmic: true, label: "distance Δ" },
     y: { ends: [-1.1 * high, 1.1 * high], label: "bias" },
