@@ -377,7 +377,7 @@ FIGURES = {
             "program": knob(Integer(0, 35, default=1), "Program", hidden=True),
             "tile": knob(Integer(1, 12, default=4), "Tile", more=True),
             "query_count": knob(Integer(1, 36, default=24), "Queries", more=True),
-            "ahead": knob(Integer(0, 12, default=4), "More keys than queries", more=True),
+            "ahead": knob(Integer(0, 12, default=4), "Keys ahead", more=True),
             "multiprocessors": knob(Integer(1, 6, default=3), "Multiprocessors", more=True),
         },
     ),

@@ -6,7 +6,7 @@ import { tileVisits } from "../maths/tiles.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
-const HEIGHT = 276;
+const HEIGHT = 242;
 const [WHOLE, CHECKED, OWN] = ["var(--cw-accent)", "var(--cw-warm)", "var(--cw-ink)"];
 
 /** What a program does: its queries, and the keys up to `cut`, seen whole, and up to `end`. */

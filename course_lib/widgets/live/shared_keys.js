@@ -8,7 +8,7 @@ import { nearestRatio, stops } from "../maths/scaling.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
-const HEIGHT = 224;
+const HEIGHT = 212;
 const COLUMNS = 12;
 const [BUSY, BYTES] = ["var(--cw-accent)", "var(--cw-warm)"];
 const PARTS = stops(1, 256);

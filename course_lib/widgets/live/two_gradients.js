@@ -8,7 +8,7 @@ import { svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
 const DRAWS = 300;
-const [HEIGHT, FARTHEST, MOST] = [250, 5, 2];
+const [HEIGHT, FARTHEST, MOST] = [238, 5, 2];
 const NUDGE = 0.1;
 const [PATH, SCORE] = ["var(--cw-accent)", "var(--cw-warm)"];
 const WAVE = 8;

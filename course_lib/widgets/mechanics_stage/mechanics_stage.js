@@ -200,13 +200,13 @@ const A_BALL = "Take a ball: all begin where you let go, at rest.";
 /** What a hand can do here. */
 const HANDS = {
   Pendulum: "Take a bob: all begin where you let go, at rest.",
-  Kepler: "Take a planet. Let go gently: it circles. Let go while moving: you throw it.",
+  Kepler: "Take a planet and let go gently, or throw it.",
   RigidBody: "Take the tip of the arrow, and let go.",
 };
-/** What a hand can do and how the glasses are marked, or that it went farther than the networks were shown. */
+/** What a hand can do and what the glasses hold, or that it went beyond what networks were shown. */
 function handNow({ spec, networks: learned, start, trained, glass: { floor, rim } }) {
   const circles = learned.length ? "Dashed circles: where the true motion has them. " : "";
-  const scale = `Each glass holds energies from ${quantity(floor)} to ${quantity(rim)}.`;
+  const scale = `Glasses: energy ${quantity(floor)} to ${quantity(rim)}.`;
   if (!learned.length || trained === null || start.energy <= trained)
     return `${HANDS[spec.name] ?? A_BALL} ${circles}${scale}`;
   return html`<strong>Farther than they were trained:</strong> they saw no energy above
