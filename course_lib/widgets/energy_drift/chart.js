@@ -11,7 +11,7 @@ import { clamp } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 
 /** The curves have the numbers at their left, and the moments and the handle's half below them. */
-const [WIDTH, HEIGHT, LEFT, RIGHT, FOOT] = [400, 110, 66, 10, 24];
+const [WIDTH, HEIGHT, LEFT, RIGHT, FOOT] = [400, 90, 66, 10, 24];
 const KNOB = 8;
 const [COLUMNS, ROWS] = [960, 300];
 const WASH = 56;

@@ -56,7 +56,7 @@ export function chart({ drums, alike, time, end: last, unseen }, ui) {
   const room = GAP + Math.max(...names.map(({ name }) => textWidth(name, TYPE)));
   const x = { ends: [0, last], ticks: [] };
   const y = { ends: [0, 1], ticks: [0, 0.5, 1], format: (share) => `${number(100 * share, 0)} %` };
-  return panel(ui, { name: "chart", says, height: 132, room, x, y }, (frame) => [
+  return panel(ui, { name: "chart", says, height: 112, room, x, y }, (frame) => [
     ui.memo("curves", [frame.right, ...drums.map(({ curve }) => curve)], () =>
       curves(frame, drums, last),
     ),

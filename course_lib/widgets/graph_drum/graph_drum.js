@@ -140,9 +140,7 @@ function startControls({ mode, count, rates, start }, ui) {
   if (start === "random") {
     return button("Other heights", () => choose(ui, { seed: (ui.now.seed + 1) % SEEDS }));
   }
-  if (start === "pluck")
-    return html`<span class="cw-hint">Click a node, or pull the ring. The drum that you touch becomes
-      large.</span>`;
+  if (start === "pluck") return html`<span class="cw-hint">Click a node, or pull the ring.</span>`;
   const [rate, frequency] = [rates[mode], Math.sqrt(rates[mode])].map((x) => number(x, 4));
   const modes = { label: "Eigenmode", min: 0, max: count - 1, value: mode };
   return html`${slider(ui, "mode", { ...modes, set: (k) => choose(ui, { mode: k }) })}
@@ -229,7 +227,7 @@ function view(now, ui) {
     </div>
     ${transport(now, ui)}
     <p class="cw-hint">${legend(now)} ${ending(now)}</p>
-    ${fold("More: large drum, stirred, stiffness, speed", settings(now, ui))}`;
+    ${fold("More: large drum, stirring, speed", settings(now, ui))}`;
 }
 
 const HOW =
