@@ -10,10 +10,12 @@ reports the error.
 import asyncio
 import os
 import time
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from jupyter_cache import get_cache
+from jupyter_cache.cache.db import NbCacheRecord
 from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from nbclient import NotebookClient
@@ -52,7 +54,7 @@ def is_ours(config: NbParserConfig) -> bool:
 def without_outputs(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
 ) -> list[str]:
-    """The pages to read again, since the cache lacks valid outputs for them."""
+    """The pages to read again: the cache lacks valid outputs for them, or has new ones."""
     if not is_ours(env.mystnb_config):
         return []
     cache = get_cache(env.mystnb_config.execution_cache_path)
@@ -65,9 +67,14 @@ def without_outputs(
         if record is not None and not holds(record, notebook):
             cache.remove_cache(record.pk)
             record = None
-        if record is None:
+        if record is None or is_new(record, env.all_docs.get(docname, 0)):
             found.append(docname)
     return found
+
+
+def is_new(record: NbCacheRecord, read: int) -> bool:
+    """Whether outputs came after a page was ``read``, in microseconds since 1970."""
+    return record.created.replace(tzinfo=UTC).timestamp() > read / 1e6
 
 
 def make_outputs(_app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agreement import agrees_with_course_lib
+from clock import observed
 from playwright.sync_api import Locator, Page, expect
 from reading import STATE, eventually
 from widget_page import open_folds
@@ -183,6 +184,7 @@ class Hand:
             getattr(self, deed)(control)
         if deed == "press" and control.count() and name_of(control) != name:
             self.press(control)  # stop what it started
+            observed(self.page)  # what it had brought is gone
 
     def write(self, control: Locator) -> None:
         """Delete the last letter, which leaves valid text."""

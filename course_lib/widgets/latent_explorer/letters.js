@@ -10,6 +10,8 @@ const COLUMNS = 9;
 const [WIDTH, HEIGHT] = [COLUMNS * SIZE, Math.ceil(LETTERS / COLUMNS) * SIZE];
 const GAP = 2.2;
 const [LARGEST, USUAL] = [4.1, 11];
+/** A figure that fills the window is so wide, and its letters are enlarged with it. */
+const [WIDE, LARGEST_IF_WIDE] = [800, 2.6];
 const LEVELS = 15; // of grey, and paper
 const A = "a".charCodeAt(0);
 
@@ -78,7 +80,8 @@ export function alphabet(ui, name, ink, label) {
     ${painted(ui, { width: WIDTH, height: HEIGHT, cells: true, inputs: [sheet], paint })}></canvas>`;
 }
 
-const usualOf = (word, width, largest) => Math.min(largest, width / (USUAL * word.length));
+const usualOf = (word, width, largest) =>
+  Math.min(width > WIDE ? LARGEST_IF_WIDE : largest, width / (USUAL * word.length));
 
 /** How high a word stands: it hangs on how many letters it has alone. */
 export const heightIn = (word, width, largest = LARGEST) =>
