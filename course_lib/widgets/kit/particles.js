@@ -1,5 +1,6 @@
 // Particles of a jet in a panel, two of them chosen, whom a press changes.
 
+import { deltaPhi } from "../maths/jets.js";
 import { ranking, upTo } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 import { ground } from "./charts.js";
@@ -14,6 +15,9 @@ export function chosenPair(first, second, count) {
 
 /** The particle that is pressed becomes a, and the former a becomes b. */
 const choose = (ui, a, i) => i !== a && ui.set({ first: i, second: a });
+
+/** How far a particle flies from an axis, along the rapidity and along φ. @returns {number[]} */
+export const fromFlight = ({ y, phi }, axis) => [y - axis.y, deltaPhi(phi, axis.phi)];
 
 /** A disc with the area of a particle's momentum across the beam. */
 export const radiusOf = (pt) => Math.max(2.5, Math.sqrt(pt));

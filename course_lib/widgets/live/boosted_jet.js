@@ -1,10 +1,10 @@
 // What a boost changes of a jet's particles and of what two of them have in common.
 
 import { panel, rule } from "../kit/charts.js";
-import { chosenPair, pairReadings, particles, radiusOf } from "../kit/particles.js";
+import { chosenPair, fromFlight, pairReadings, particles, radiusOf } from "../kit/particles.js";
 import { number } from "../kit/text.js";
 import { boostedAlongBeam } from "../maths/boosts.js";
-import { deltaPhi, directionOf, flightOf, pairOf, rapidity, total } from "../maths/jets.js";
+import { flightOf, pairOf, total } from "../maths/jets.js";
 import { clamp, sum, upTo } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
@@ -29,7 +29,6 @@ function boostedAlongJet([energy, ...p], [, ...jet], shift) {
 function derive({ momenta, direction, shift, first, second }) {
   const pair = chosenPair(first, second, momenta.length);
   const jet = total(momenta);
-  const axis = { phi: directionOf(jet).phi, y: rapidity(jet) };
   const moved = momenta.map((p) =>
     direction === "beam" ? boostedAlongBeam(p, shift) : boostedAlongJet(p, jet, shift),
   );
@@ -41,12 +40,12 @@ function derive({ momenta, direction, shift, first, second }) {
   const [was, is] = [told(before), told(after)];
   const ratios = is.map((value, i) => (was[i] ? value / was[i] : 1));
   const stays = ratios.map((ratio) => Math.abs(ratio - 1) < SAME);
-  return { pair, axis, before, after, is, ratios, stays };
+  return { pair, axis: flightOf(jet), before, after, is, ratios, stays };
 }
 
 function plane(now, ui) {
   const { before, after, axis, pair } = now;
-  const place = ({ y, phi }) => [y - axis.y, deltaPhi(phi, axis.phi)];
+  const place = (flight) => fromFlight(flight, axis);
   const options = {
     name: "plane",
     title: "Before (dashed) and after",

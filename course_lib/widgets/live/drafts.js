@@ -151,8 +151,7 @@ export default liveFigure({
     ];
   },
   says,
-  longest: (now) =>
-    now.calls.map((_, at) => says({ ...now, at })).reduce((a, b) => (b.length > a.length ? b : a)),
+  longest: (now) => now.calls.map((_, at) => says({ ...now, at })),
   began: ({ texts: all, town, ahead }) =>
     `${all[Math.min(town, all.length - 1)].replace("⏎", "")}, ${ahead} letters drafted at once`,
   tour: { knob: "call", from: 1, to: lastOf, seconds: 6 },

@@ -4,7 +4,8 @@ import { dot, ground, legend, line, panel, rule } from "../kit/charts.js";
 import { select, slider } from "../kit/controls.js";
 import { marks } from "../kit/scale.js";
 import { number } from "../kit/text.js";
-import { sum, upTo } from "../maths/numerics.js";
+import { errorOf } from "../maths/light_curves.js";
+import { upTo } from "../maths/numerics.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
@@ -15,9 +16,6 @@ const LOOKS = [
   { colour: "var(--cw-series-0)", dash: "3 3" },
 ];
 const TRUTH = "var(--cw-ink)";
-
-const offBy = (curve, light) =>
-  Math.sqrt(sum(light.map((m, i) => (curve[i] - m) ** 2)) / light.length);
 
 function derive({ star, stars, step, counts, ways, phases, magnitude, error, light, said }) {
   const which = Math.min(star, stars.length - 1);
@@ -30,7 +28,7 @@ function derive({ star, stars, step, counts, ways, phases, magnitude, error, lig
   }));
   const all = [...light[which], ...magnitude[which]];
   const [bright, faint] = [Math.min, Math.max].map((most) => most(...all));
-  const off = curves.map((curve) => offBy(curve, light[which]));
+  const off = curves.map((curve) => errorOf(curve, light[which]));
   return { which, at, curves, seen, off, bright, faint };
 }
 

@@ -4,7 +4,8 @@ import { dot, ground, handle, legend, line, panel, rule } from "../kit/charts.js
 import { slider } from "../kit/controls.js";
 import { marks } from "../kit/scale.js";
 import { number } from "../kit/text.js";
-import { clamp, sum, upTo } from "../maths/numerics.js";
+import { errorOf } from "../maths/light_curves.js";
+import { clamp, upTo } from "../maths/numerics.js";
 import { nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
@@ -12,10 +13,6 @@ const HEIGHT = 270;
 const DAYS = 2.5; // to each side of the hidden night
 const [SEEN, YOU, TRUTH] = ["var(--cw-series-0)", "var(--cw-warm)", "var(--cw-ink)"];
 const NUDGE = 0.02;
-
-/** The root of the mean square of what a way is off, over all nights. */
-const typicalError = (said, magnitude) =>
-  Math.sqrt(sum(said.map((m, i) => (m - magnitude[i]) ** 2)) / said.length);
 
 function derive({ time, magnitude, error, night, guess, said }, ui) {
   const at = Math.min(night, time.length - 1);
@@ -30,7 +27,7 @@ function derive({ time, magnitude, error, night, guess, said }, ui) {
   const own = edges[0] + guess * (edges[1] - edges[0]);
   const off = [own, ...said.map((row) => row[at])].map((m) => Math.abs(m - magnitude[at]));
   const typical = ui.memo("typical", [said, magnitude], () =>
-    said.map((row) => typicalError(row, magnitude)),
+    said.map((row) => errorOf(row, magnitude)),
   );
   return { at, edges, own, off, typical };
 }

@@ -42,8 +42,8 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
  * @property {(now: State) => Verdict} [verdict] the answer just now
  * @property {boolean} [terse] whether it has room in one line of a telephone
  * @property {(now: State) => string} says what the picture tells just now, in one sentence
- * @property {(now: State) => string} [longest] of what it tells in its film: so much has its room
- *   from the beginning
+ * @property {(now: State) => string | string[]} [longest] what it tells in its film, or the longest
+ *   of that: so much has its room from the beginning
  * @property {State} [local] what the reader does that Python need not know, as it begins
  * @property {(now: State, ui: any, seconds: number) => void} [advance] the next moment, for a
  *   figure with the trait `moving`
@@ -200,12 +200,14 @@ const reading = ({ name, label, text, room }) =>
   html`<span>${label} <strong data-reading=${name} style=${room ? `--cw-room: ${room}ch` : nothing}
     >${text}</strong></span>`;
 
+const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+
 /** What the picture tells just now, in the room of the longest that it will tell. @param {Figure} figure */
 function hinted({ says, longest }, now) {
   const told = says(now);
   if (!told) return nothing;
   return longest
-    ? html`<p class="cw-hint cw-over cw-live-says" data-room=${longest(now)}><span>${told}</span></p>`
+    ? html`<p class="cw-hint cw-over cw-live-says" data-room=${longestOf([longest(now)].flat())}><span>${told}</span></p>`
     : html`<p class="cw-hint">${told}</p>`;
 }
 

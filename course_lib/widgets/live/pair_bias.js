@@ -1,9 +1,9 @@
 // What two particles have in common, and how much a trained network adds to their score for it.
 
 import { dot, line, panel } from "../kit/charts.js";
-import { chosenPair, pairReadings, particles } from "../kit/particles.js";
+import { chosenPair, fromFlight, pairReadings, particles } from "../kit/particles.js";
 import { number, quantity } from "../kit/text.js";
-import { deltaPhi, directionOf, flightOf, pairOf, rapidity, total } from "../maths/jets.js";
+import { flightOf, pairOf, total } from "../maths/jets.js";
 import { ranking, sum, upTo } from "../maths/numerics.js";
 import { svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
@@ -28,11 +28,10 @@ export function rankCorrelation(x, y) {
 function derive({ momenta, bias, head, first, second }, ui) {
   const count = momenta.length;
   const pair = chosenPair(first, second, count);
-  const { axis, flights } = ui.memo("jet", [momenta], () => {
-    const jet = total(momenta);
-    const middle = { phi: directionOf(jet).phi, y: rapidity(jet) };
-    return { axis: middle, flights: momenta.map(flightOf) };
-  });
+  const { axis, flights } = ui.memo("jet", [momenta], () => ({
+    axis: flightOf(total(momenta)),
+    flights: momenta.map(flightOf),
+  }));
   const biasOf = (i, j) =>
     bias.values[(Math.min(head, bias.shape[0]) - 1) * count ** 2 + i * count + j];
   const pairs = upTo(count).flatMap((i) => upTo(i).map((j) => [i, j]));
@@ -47,7 +46,7 @@ const signed = (value) => (value > 0 ? `+${number(value, 2)}` : number(value, 2)
 
 function plane(now, ui) {
   const { flights, axis, pair, biasOf } = now;
-  const places = flights.map(({ y, phi }) => [y - axis.y, deltaPhi(phi, axis.phi)]);
+  const places = flights.map((flight) => fromFlight(flight, axis));
   const far = 1.15 * Math.max(0.1, ...places.flat().map(Math.abs));
   const most = Math.max(...flights.map((_, i) => Math.abs(biasOf(pair[0], i))), 1e-9);
   const options = {

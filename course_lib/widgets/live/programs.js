@@ -1,8 +1,7 @@
 // The tiles of scores that each program of an attention kernel visits, and when it runs.
 
 import { handle, panel } from "../kit/charts.js";
-import { clamp, upTo } from "../maths/numerics.js";
-import { tileVisits } from "../maths/tiles.js";
+import { clamp, sum, upTo } from "../maths/numerics.js";
 import { html, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure } from "./live_figure.js";
 
@@ -29,13 +28,11 @@ export function timetable(lengths, multiprocessors) {
 }
 
 function derive(given) {
-  const { query_count: queries, ahead, tile, causal, last_first, multiprocessors } = given;
+  const { query_count: queries, ahead, tile, last_first, multiprocessors } = given;
   const now = { ...given, keys: queries + ahead };
   const programs = upTo(Math.ceil(queries / tile)).map((program) => programOf(program, now));
-  const visits = tileVisits(queries, now.keys, tile, tile, causal);
-  const lengths = programs.map(
-    ({ start }) => visits.filter(({ rows }) => rows[0] === start).length,
-  );
+  const lengths = programs.map(({ end }) => Math.ceil(end / tile));
+  const visited = sum(lengths);
   const order = upTo(programs.length);
   if (last_first) order.reverse();
   const runs = timetable(
@@ -43,9 +40,9 @@ function derive(given) {
     multiprocessors,
   ).map((run, i) => ({ ...run, program: order[i] }));
   const own = programs[Math.min(given.program, programs.length - 1)];
-  const least = Math.max(Math.ceil(visits.length / multiprocessors), ...lengths);
+  const least = Math.max(Math.ceil(visited / multiprocessors), ...lengths);
   const ends = Math.max(...runs.map(({ to }) => to));
-  return { keys: now.keys, programs, lengths, runs, own, least, ends, visited: visits.length };
+  return { keys: now.keys, programs, lengths, runs, own, least, ends, visited };
 }
 
 const choose = (ui, program) => ui.set({ program: clamp(program, 0, ui.now.programs.length - 1) });
@@ -71,7 +68,7 @@ function table(now, ui) {
       fill-opacity=${look.opacity ?? 1} stroke=${look.stroke ?? "none"}
       stroke-width="2.5"></rect>`;
     const row = (program) => (query) => {
-      const sees = causal ? Math.min(keys, query + 1 + keys - queries) : keys;
+      const sees = causal ? query + 1 + keys - queries : keys;
       const opacity = program === own ? 1 : 0.3;
       return [
         box(0, query, program.cut, query + 1, { fill: WHOLE, opacity }),

@@ -211,9 +211,8 @@ function says(now) {
   return `${look}${turned}`;
 }
 
-/** The longest of what is told at any piece. */
-const longest = (now) =>
-  now.pieces.map((_, at) => says({ ...now, at })).reduce((a, b) => (b.length > a.length ? b : a));
+/** What is told at each piece. */
+const longest = (now) => now.pieces.map((_, at) => says({ ...now, at }));
 
 export default liveFigure({
   derive,

@@ -130,9 +130,9 @@ export default liveFigure({
   ],
   says,
   longest: (now) =>
-    upTo(now.spelt.length + 1)
-      .map((at) => says({ ...now, at, belief: now.rows[at], best: ranking(now.rows[at])[0] }))
-      .reduce((a, b) => (b.length > a.length ? b : a)),
+    upTo(now.spelt.length + 1).map((at) =>
+      says({ ...now, at, belief: now.rows[at], best: ranking(now.rows[at])[0] }),
+    ),
   began: (now) => `${nameOf(now)}, ${now.place} letters read`,
   tour: { knob: "place", from: 0, to: lastOf, seconds: 7 },
 });
