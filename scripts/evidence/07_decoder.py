@@ -543,31 +543,6 @@ def translations(part: int) -> Row:
     }
 
 
-EXAMPLES = [
-    *(12, 17, 21, 43, 60, 76, 99, 100, 101, 117, 201, 243, 365, 512, 743, 800, 888, 1030, 1492),
-    *(1789, 1989, 2024, 2986, 3030, 3456, 4321, 5043, 6028, 7000, 7543, 7777, 8017, 9876, 9999),
-]
-
-
-@experiment([{"part": 20}, {"part": 1}], within=0.02)
-def looks(part: int) -> Row:
-    """The cross-attention of the translator on some numbers."""
-    words, model = translator(part)
-    numbers = EXAMPLES[::part]
-    source = words.source[torch.tensor(numbers) - 1]
-    written = translated(model, source, steps=words.target.shape[1])
-    begun = F.pad(written[:, :-1], (1, 0))
-    with torch.no_grad():
-        weights = model.cross_attention_weights(source, begun, source_mask=source > 0)
-    return {
-        "numbers": numbers,
-        "read": [" ".join(words.english[n - 1]) for n in numbers],
-        "written": [" ".join(words.german_pieces[k] for k in row if k) for row in written],
-        "meant": ["".join(words.german[n - 1]) for n in numbers],
-        "weights": weights.mean((0, 2)).tolist(),
-    }
-
-
 @experiment([{"part": 20}, {"part": 1}], within=0.02)
 def crossing(part: int) -> Row:
     """Before the piece of the units the largest weight lies on the units, else on the tens."""

@@ -9,7 +9,9 @@ from typing import Any
 
 import torch
 from in_the_page import tensor, uniform
+from seeded_tensors import perturbed
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from course_lib import mechanics
 from course_lib.attention import attention_weights
@@ -19,6 +21,7 @@ from course_lib.generation import next_token_probabilities
 from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.jets import boosted, boosted_along_beam, delta_r, pairwise_features
 from course_lib.models import deep_stacks
+from course_lib.models.words.number_words import NumberWords, load_number_words, translated
 from course_lib.recurrent import rnn_step
 from course_lib.symplectic import SymplecticAttention
 from course_lib.tiled_attention import (
@@ -28,7 +31,9 @@ from course_lib.tiled_attention import (
     tile_plan,
     tiled_bytes,
 )
+from course_lib.transformer import EncoderDecoder
 from course_lib.widgets import LiveFigure
+from course_lib.widgets.kit.packed_weights import with_weights
 from course_lib.widgets.live.live_figure import FIGURES
 
 Readings = dict[str, float]
@@ -229,30 +234,39 @@ def deep_stack(state: dict[str, Any]) -> Readings:
     return {"left": run["left"][at], "loud": run["loud"][at], "first": run["gradient"][0]}
 
 
-def translations() -> dict[str, Any]:
+@functools.cache
+def number_words() -> NumberWords:
+    return load_number_words(torch.Generator())
+
+
+def untrained_translator() -> dict[str, Any]:
+    torch.manual_seed(1)
+    words = number_words()
+    sizes = len(words.english_words), len(words.german_pieces), 32, 1, 1
+    return {"network": perturbed(EncoderDecoder(*sizes, tokens=12), 0.3)}
+
+
+def translation(network: dict[str, Any], read: list[str]) -> dict[str, Any]:
+    """The pieces that the rounded network writes, and how much each looks at each word."""
+    words, names = number_words(), ("d_model", "heads", "layers")
+    sizes = len(words.english_words), len(words.german_pieces), *(network[name] for name in names)
+    build = partial(EncoderDecoder, *sizes, tokens=network["tokens"])
+    model = with_weights(build, network["weights"]).double()
+    source = torch.tensor([[words.english_words.index(word) for word in read]])
+    written = translated(model, source, steps=words.target.shape[1])
+    with torch.no_grad():
+        looks = model.cross_attention_weights(source, F.pad(written[:, :-1], (1, 0)))
+    pieces = min(written.shape[1], int((written > 0).sum()) + 1)
     return {
-        "numbers": [2986, 7543],
-        "read": [
-            "two thousand nine hundred and eighty six",
-            "seven thousand five hundred and forty three",
-        ],
-        "written": [
-            "zwei tausend neun hundert sechs und siebzig",
-            "sieben tausend fünf hundert drei und vierzig",
-        ],
-        "meant": [
-            "zweitausendneunhundertsechsundachtzig",
-            "siebentausendfünfhundertdreiundvierzig",
-        ],
-        "weights": normals(2 * 8 * 7, 3).view(2, 8, 7).softmax(-1),
+        "pieces": [words.german_pieces[piece] for piece in written[0, :pieces]],
+        "looks": looks.mean((0, 2))[0, :pieces],
     }
 
 
 def translator(state: dict[str, Any]) -> Readings:
-    which = (state["numbers"] - state["number"]).abs().argmin().item()
-    words, pieces = state["read"][which].split(), state["written"][which].split()
-    place = min(state["place"], len(pieces))
-    return {"most": state["weights"][which, place, : len(words)].max().item()}
+    words = number_words().english[state["number"] - 1]
+    looks = translation(state["network"], words)["looks"]
+    return {"most": looks[min(state["place"], len(looks) - 1)].max().item()}
 
 
 def beginnings() -> dict[str, Any]:
@@ -620,7 +634,7 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
         "redrawn": [[0.0, 1.0, 0.2, 0.8], [0.2, 0.8, 0.4, 0.6], [0.6, 0.4, 1.0, 0.0]],
         "letter": [0.0, 1.0, 0.0, 1.0],
     },
-    "translator": translations,
+    "translator": untrained_translator,
     "next-letter": beginnings,
     "which-country": names_of_towns,
     "kv-cache": kept_columns,

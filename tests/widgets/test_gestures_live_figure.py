@@ -10,7 +10,7 @@ from appearance import SPILLED
 from clock import hurry, observed, plays, rests, turn
 from gestures import DRAWN, Keyboard, Mouse, centre, operate_every_control, press, widgets
 from judges.live_figure import number_in
-from live_figures import DATA, EXPECTED, KINDS_OF_STACKS, make
+from live_figures import DATA, EXPECTED, KINDS_OF_STACKS, make, number_words
 from playwright.sync_api import Locator, Page, expect
 from reading import NOTE_VALUES, VALUES, send, state_of
 from widget_page import Alone, bare_page, open_folds
@@ -194,9 +194,24 @@ def test_the_verdict_on_a_stack_comes_when_it_is_complete(alone: Alone):
 
 def test_a_piece_that_is_pointed_at_lights_the_words_that_it_looks_at(alone: Alone):
     figure = alone(make("translator", place=1), reduced_motion=True)
-    for panel, piece, at in (("paths", "drei", 4), ("map", "vierzig", 6)):
-        figure.locator(f"[data-measure={panel}] text", has_text=piece).hover(force=True)
+    words = len(number_words().english[make("translator").number - 1])
+    for panel, at in (("paths", 2), ("map", 3)):
+        names = figure.locator(f"[data-measure={panel}] text:not([data-weight])")
+        names.nth(words + at).hover(force=True)
         has(figure, place=at)
+
+
+def test_a_number_that_is_typed_is_translated_and_what_is_none_is_refused(alone: Alone):
+    figure = alone(make("translator"), reduced_motion=True)
+    field = figure.get_by_role("textbox", name="Number")
+    for text, number in (("43", 43), ("0", 43), ("10000", 43), ("forty", 43), ("12", 12)):
+        field.fill(text)
+        has(figure, number=number)
+        refused = field.get_attribute("aria-invalid")
+        assert (refused == "true") == (text != str(number))
+    press(figure, "A mistake")
+    has(figure, number=13)
+    assert outcome(figure) == "bad"
 
 
 def test_energies_oscillate_and_the_total_stays_within_its_stated_bound(alone: Alone):

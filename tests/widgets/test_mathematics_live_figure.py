@@ -1,8 +1,9 @@
 """Drawings of live figures beyond their readings, run in Chromium, against course_lib."""
 
 import torch
-from in_the_page import Twice, alike
-from live_figures import graph_of
+from in_the_page import Javascript, Twice, alike
+from live_figures import graph_of, make, number_words, translation
+from num2words import num2words
 from torch import Tensor
 
 
@@ -33,4 +34,24 @@ test_what_live_figures_draw_is_what_course_lib_computes = alike(
         along_edges,
         cases=[[layer, 5, 8] for layer in ("neighbours", "sum", "normalized")],
     ),
+    Twice(
+        "maths/translator.js",
+        "(network, words) => translate(unpackTranslator(network), words)",
+        translation,
+        cases=[
+            [make("translator").network, number_words().english[n - 1]]
+            for n in (7, 12, 43, 1000, 1111, 7543)
+        ],
+    ),
 )
+
+
+def test_the_page_knows_the_words_of_all_numbers(javascript: Javascript):
+    told = "(n) => [inEnglish(n), inGerman(n), ENGLISH, GERMAN]"
+    found = javascript("maths/number_words.js", told, [[n] for n in range(1, 10_000)])
+    words = number_words()
+    assert [english for english, *_ in found] == words.english
+    assert [german for _, german, *_ in found] == [
+        num2words(n, lang="de") for n in range(1, 10_000)
+    ]
+    assert found[0][2:] == [words.english_words, words.german_pieces]

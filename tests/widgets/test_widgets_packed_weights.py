@@ -33,7 +33,7 @@ def test_rows_of_zeros_and_of_tiny_numbers_arrive_as_finite_numbers():
 
 
 def test_a_matrix_that_gets_too_few_bits_is_refused_with_its_size():
-    words = "model has 1,500 parameters in 30 rows, which would weigh more than 1,800 bytes"
+    words = "model has 1,500 parameters in 30 rows, which would weigh more than 1,700 bytes"
     with pytest.raises(ValueError, match=words):
-        packed_in(7, torch.ones(30, 50), most_bytes=1800)
-    assert packed_in(6, torch.ones(30, 50), most_bytes=1800)["bits"] == 6
+        packed_in(7, torch.ones(30, 50), most_bytes=1700)
+    assert packed_in(6, torch.ones(30, 50), most_bytes=1700)["bits"] == 6

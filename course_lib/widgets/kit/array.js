@@ -10,6 +10,24 @@ export function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
+const DIGITS =
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
+
+/**
+ * Bytes from base85, in which five digits stand for four bytes; up to three more follow them.
+ * @param {string} base85
+ */
+export function bytesOf85(base85) {
+  const view = new DataView(new ArrayBuffer(4 * Math.ceil(base85.length / 5)));
+  for (let i = 0; i < base85.length; i += 5) {
+    let sum = 0;
+    for (const digit of base85.slice(i, i + 5).padEnd(5, "~"))
+      sum = 85 * sum + DIGITS.indexOf(digit);
+    view.setUint32((4 * i) / 5, sum);
+  }
+  return new Uint8Array(view.buffer);
+}
+
 /**
  * A float32 array from base64: its own bytes, or with `levels` a byte for each number, in steps of
  * 1 / `levels`. See `Array` and `Ink` in traits.py.

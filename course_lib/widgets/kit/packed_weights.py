@@ -7,7 +7,6 @@ exactly the model with which the page computes.
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Callable, Iterable
 from itertools import starmap
@@ -21,7 +20,8 @@ from torch import Tensor, nn
 from course_lib.models.stored import built
 from course_lib.transformer import TokenEmbedding
 from course_lib.widgets.kit.base import MovingWidget
-from course_lib.widgets.kit.traits import Data, Text, finite_array
+from course_lib.widgets.kit.page import from_base85, in_base85
+from course_lib.widgets.kit.traits import Data, Text, Trait, brief, finite_array
 
 MOST_BITS = 16
 SMALLEST_STEP = 2.0**-100
@@ -37,7 +37,7 @@ def pack(
     fewest_bits: int,
     most_bits: int = MOST_BITS,
 ) -> dict[str, Any]:
-    """Quantize each row with its own step, as fine as ``most_bytes`` of base64 allow.
+    """Quantize each row with its own step, as fine as ``most_bytes`` of base85 allow.
 
     ``weights`` are a network or tensors by name; their first axis counts rows, and a vector is one
     row. A step is the upper half of a float32, with 8 significant bits; times an integer of 16 bits
@@ -50,7 +50,7 @@ def pack(
         for name, value in tensors.items()
     ]
     numbers, rows = sum(m.size for m in matrices), sum(len(m) for m in matrices)
-    bits = min(most_bits, (most_bytes * 3 // 4 - 2 * rows) * 8 // numbers)
+    bits = min(most_bits, (most_bytes * 4 // 5 - 2 * rows) * 8 // numbers)
     if bits < fewest_bits:
         raise ValueError(
             f"model has {numbers:,} parameters in {rows:,} rows, which would weigh more than "
@@ -68,19 +68,19 @@ def pack(
     stream = (np.concatenate(counts)[:, None] >> np.arange(bits - 1, -1, -1)) & 1
     return {
         "bits": bits,
-        "steps": base64.b64encode(np.concatenate(halves).tobytes()).decode("ascii"),
-        "base64": base64.b64encode(np.packbits(stream.astype(np.uint8))).decode("ascii"),
+        "steps": in_base85(np.concatenate(halves).tobytes()),
+        "numbers": in_base85(np.packbits(stream.astype(np.uint8)).tobytes()),
     }
 
 
 def unpack(packed: dict[str, Any], shapes: Iterable[tuple[int, int]]) -> list[NDArray[np.float32]]:
     """The rounded matrices that :func:`pack` packed, in their order."""
     bits, shapes = packed["bits"], list(shapes)
-    stream = np.unpackbits(np.frombuffer(base64.b64decode(packed["base64"]), dtype=np.uint8))
+    stream = np.unpackbits(np.frombuffer(from_base85(packed["numbers"]), dtype=np.uint8))
     sizes = list(starmap(np.multiply, shapes))
     weights = 1 << np.arange(bits - 1, -1, -1)
     counts = stream[: sum(sizes) * bits].reshape(-1, bits) @ weights - 2 ** (bits - 1)
-    halves = np.frombuffer(base64.b64decode(packed["steps"]), dtype="<u2")
+    halves = np.frombuffer(from_base85(packed["steps"]), dtype="<u2")
     steps = (halves.astype(np.uint32) << 16).view(np.float32)
     matrices, row = [], 0
     for count, (rows, columns) in zip(np.split(counts, np.cumsum(sizes)[:-1]), shapes, strict=True):
@@ -120,6 +120,28 @@ class WeightsWidget(MovingWidget):
     def bits(self) -> int | None:
         """How many bits a parameter has in the page."""
         return self.weights and self.weights["bits"]
+
+
+class Network(Trait):
+    """A trained network of a ``kind``: its ``facts`` and its rounded weights."""
+
+    def __init__(
+        self,
+        kind: type[Model],
+        facts: Callable[[Model], dict[str, Any]],
+        *,
+        most_bytes: int,
+        fewest_bits: int,
+    ) -> None:
+        super().__init__(read_only=True)
+        self.kind, self.facts = kind, facts
+        self.room = {"most_bytes": most_bytes, "fewest_bits": fewest_bits}
+
+    def _check(self, _widget: Any, value: Any) -> dict[str, Any]:
+        if not isinstance(value, self.kind):
+            kind = self.kind.__name__
+            raise TypeError(f"{self.called} is {brief(value)}; expected a trained {kind}")
+        return self.facts(value) | {"weights": pack(value, **self.room)}
 
 
 # Transformers -----------------------------------------------------------------------------------

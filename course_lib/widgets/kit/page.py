@@ -44,8 +44,18 @@ def packed_code(module: str) -> str:
 
 
 def packed(text: str) -> str:
-    """Deflated text in base85, shorter than base64 by a sixteenth; a dot stands for "<"."""
-    return base64.b85encode(zopfli.zlib.compress(text.encode())).decode().replace("<", ".")
+    """Deflated text."""
+    return in_base85(zopfli.zlib.compress(text.encode()))
+
+
+def in_base85(data: bytes) -> str:
+    """Bytes as text, shorter than base64 by a sixteenth; a dot stands for "<"."""
+    return base64.b85encode(data).decode().replace("<", ".")
+
+
+def from_base85(text: str) -> bytes:
+    """The inverse of :func:`in_base85`."""
+    return base64.b85decode(text.replace(".", "<"))
 
 
 def static_html(

@@ -111,37 +111,38 @@ export function unknownLetters(typed, known) {
  * @param {any} ui
  * @param {string} name
  * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
- *   drops?: boolean,
+ *   drops?: boolean, mode?: string,
  *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` names what
- *   the picture shows; `enter` is called on that key
+ *   the picture shows; `mode` the keyboard
+ *   of a telephone; `enter` is called on that key
  */
 export function typingLine(
   ui,
   name,
-  { label, problemOf, still, alphabet, drops = false, accept, enter },
+  { label, problemOf, still, alphabet, drops = false, mode = "text", accept, enter },
 ) {
   const [id, messageId] = [`${ui.id}-${name}`, `${ui.id}-${name}-message`];
   const known = (letter) => !drops || alphabet.includes(letter);
   const all = (text) => (alphabet === undefined ? text : folded(text, alphabet));
   const fold = (text) => [...all(text)].filter(known).join("");
-  const text = typedText(ui, name);
+  const [shown, text] = [shownText(ui, name), typedText(ui, name)];
   const problem = problemOf(fold(text));
   const input = ({ target }) => {
     const read = fold(target.value);
     const refused = problemOf(read) !== "";
-    const typed = { text: target.value, against: refused ? ui.now[name] : read, refused };
+    const typed = { text: target.value, against: refused ? shownText(ui, name) : read, refused };
     ui.set({ typed: typed.text === typed.against ? null : typed });
     const caret = [...fold(target.value.slice(0, target.selectionStart))].length;
     if (!refused) accept(read, caret);
   };
   const lost = [...new Set(all(text))].filter((letter) => !known(letter));
   const without = lost.length ? ` Left out: ${spelled(lost, ", ")}.` : "";
-  const reading = text === ui.now[name] ? "" : `Read as ${spelled([...ui.now[name]])}.${without}`;
+  const reading = text === shown ? "" : `Read as ${spelled([...shown])}.${without}`;
   const pressed = ({ key }) => key === "Enter" && !problem && enter?.();
   const message = problem ? `${problem} You still see ${still}.` : reading;
   return html`<div class="cw-typing">
     <label for=${id}>${label}</label>
-    <input id=${id} type="text" autocomplete="off" autocapitalize="none" spellcheck="false"
+    <input id=${id} type="text" inputmode=${mode} autocomplete="off" autocapitalize="none" spellcheck="false"
       aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text}
       @input=${input} @keydown=${pressed}>
     <span id=${messageId} class=${problem ? "cw-complaint" : "cw-complaint cw-read-as"}
@@ -152,10 +153,11 @@ export function typingLine(
 /** The typed text, if it differs from the trait and the trait has not changed since. */
 function pending(ui, name) {
   const { typed } = ui.now;
-  return typed?.against === ui.now[name] ? typed : null;
+  return typed?.against === shownText(ui, name) ? typed : null;
 }
 
-const typedText = (ui, name) => pending(ui, name)?.text ?? ui.now[name];
+const shownText = (ui, name) => String(ui.now[name]);
+const typedText = (ui, name) => pending(ui, name)?.text ?? shownText(ui, name);
 
 /** Whether the field holds text that the picture does not show. @param {any} ui @param {string} name */
 export const isStale = (ui, name) => pending(ui, name)?.refused ?? false;

@@ -7,7 +7,7 @@ import { isStale, number, spelled, typingLine, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { expectAt, sightOf, surestHoles } from "../maths/hidden_letters.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
-import { unpackTransformer } from "../maths/transformer.js";
+import { partsOf, unpackTransformer } from "../maths/transformer.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { heading, numbers, ordinal, proofread, score, verdict } from "./words.js";
 
@@ -29,7 +29,7 @@ function derive(now, ui) {
   if (problem) throw new Error(problem);
   const { letters, encoder } = ui.memo("model", [alphabet, facts, weights], () => ({
     letters: [...alphabet],
-    encoder: unpackTransformer(facts, weights),
+    encoder: unpackTransformer(facts, partsOf(weights)),
   }));
   const ids = [...word].map((letter) => letters.indexOf(letter));
   const given = now.hidden.filter((t) => t in ids);

@@ -8,7 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from course_lib.transformer import EncoderDecoder
 from course_lib.widgets.kit.base import MovingWidget
+from course_lib.widgets.kit.packed_weights import Network, transformer_facts
 from course_lib.widgets.kit.runs import METHODS
 from course_lib.widgets.kit.traits import (
     Array,
@@ -234,11 +236,14 @@ FIGURES = {
             "place": knob(Integer(0, 15, default=6), "Piece", hidden=True),
         },
         data={
-            "numbers": Array("number", read_only=True),
-            "read": Several(Text(), "number", read_only=True),
-            "written": Several(Text(), "number", read_only=True),
-            "meant": Several(Text(), "number", read_only=True),
-            "weights": Array("number", "piece", "word", within=(0, 1), read_only=True),
+            "network": Network(
+                EncoderDecoder,
+                lambda model: transformer_facts(
+                    model.decoder.embedding, model.decoder.blocks, tied=True
+                ),
+                most_bytes=30_000,
+                fewest_bits=5,
+            ),
         },
     ),
     "next-letter": Figure(

@@ -1,12 +1,14 @@
 // Where a translator looks while it writes a number piece by piece: units before tens.
 
 import { handle, panel } from "../kit/charts.js";
-import { select } from "../kit/controls.js";
+import { button } from "../kit/controls.js";
 import { readableOn, widest } from "../kit/lettering.js";
 import { pointIn } from "../kit/plane.js";
-import { number } from "../kit/text.js";
+import { number, typingLine } from "../kit/text.js";
+import { inEnglish, inGerman } from "../maths/number_words.js";
 import { clamp, ranking, upTo } from "../maths/numerics.js";
-import { nothing, svg } from "../vendor/lit-html/lit-html.js";
+import { translate, unpackTranslator } from "../maths/translator.js";
+import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { liveFigure, onTour } from "./live_figure.js";
 
 const [TYPE, HEIGHT, HEAD, GAP] = [13, 300, 74, 10];
@@ -15,33 +17,26 @@ const [FAINT, THICKEST, SEEN] = [0.15, 9, 0.02];
 const BOLDER = 8;
 /** A cell holds its weight in digits of this size, in pixels, if it is as wide and as high. */
 const [DIGITS, HOLDS] = [12, { width: 30, height: 15 }];
-const END = "⏎";
+const [MARK, END] = ["·", "⏎"];
 const [POINTED, OTHER] = ["var(--cw-warm)", "var(--cw-accent)"];
 
-/** The number that the cell gave nearest to the one asked for. */
-const nearest = ({ number: asked, numbers }) =>
-  ranking(numbers.map((one) => -Math.abs(one - asked)))[0];
+/** A number's words, the pieces that the network writes, and how much each looks at each word. */
+function written(net, asked) {
+  const words = inEnglish(asked);
+  const { pieces, looks } = translate(net, words);
+  const most = looks.map((row) => ranking(row)[0]);
+  return {
+    words,
+    pieces: pieces.map((piece) => (piece === MARK ? END : piece)),
+    rows: looks,
+    most,
+  };
+}
 
-/** What is written of a number, and its end, as far as there is room. */
-const piecesOf = ({ written, weights }, which) =>
-  [...written[which].split(" "), END].slice(0, weights.shape[1]);
-
-/** The number, its words and its pieces, and how much each piece looks at each word. */
-function derive(given, ui) {
-  const { place, numbers, read, meant, weights } = given;
-  const which = nearest(given);
-  const words = read[which].split(" ");
-  const room = weights.shape[1];
-  const pieces = piecesOf(given, which);
-  const rows = ui.memo("rows", [weights, which], () =>
-    pieces.map((_, row) => {
-      const from = (which * room + row) * weights.shape[2];
-      return Array.from(weights.values.slice(from, from + words.length));
-    }),
-  );
-  const most = rows.map((row) => ranking(row)[0]);
-  const at = Math.min(place, pieces.length - 1);
-  return { which, number: numbers[which], words, pieces, rows, most, at, right: meant[which] };
+function derive({ number: asked, place, network }, ui) {
+  const net = ui.memo("net", [network], () => unpackTranslator(network));
+  const told = ui.memo("written", [net, asked], () => written(net, asked));
+  return { ...told, net, at: Math.min(place, told.pieces.length - 1), right: inGerman(asked) };
 }
 
 const turn = (ui, place) => ui.set({ place: clamp(place, 0, ui.now.pieces.length - 1) });
@@ -167,20 +162,34 @@ function map(now, ui) {
   });
 }
 
+const LARGEST = 9999;
+const problemOf = (text) =>
+  /^[1-9]\d{0,3}$/.test(text) ? "" : `Type a whole number from 1 to ${LARGEST}.`;
+
+/** Among the numbers below 100, where most mistakes are, the next that is translated wrongly. */
+function mistakeAfter({ number: asked, net }) {
+  const others = upTo(99).map((i) => 1 + ((asked + i) % 99));
+  return others.find((one) => wordOf(written(net, one)) !== inGerman(one)) ?? asked;
+}
+
 /** Another number is written from its first piece; without motion it stands there whole. */
-const chooser = ({ numbers }, ui, again) => {
+function chooser(now, ui, again) {
   const choose = (number) => {
     ui.set({ number });
     turn(ui, lastOf(ui.now));
     again(true);
   };
-  const options = numbers.map((one) => [one, String(one)]);
-  return onTour(select(ui, "number", { label: "Number", options, choose }));
-};
+  const drawn = () => 1 + ((now.number + Math.floor((LARGEST - 1) * Math.random())) % LARGEST);
+  return onTour(html`${button("Another number", () => choose(drawn()))}
+    ${button("A mistake", () => choose(mistakeAfter(ui.now)))}
+    ${typingLine(ui, "number", {
+      ...{ label: "Number", problemOf, still: now.number, mode: "numeric" },
+      accept: (text) => choose(Number(text)),
+    })}`);
+}
 
 const lastOf = ({ pieces }) => pieces.length - 1;
-const written = ({ pieces }) => pieces.filter((piece) => piece !== END);
-const wordOf = (now) => written(now).join("");
+const wordOf = ({ pieces }) => pieces.filter((piece) => piece !== END).join("");
 /** The first of the earlier pieces that has looked at a word further on, if a piece goes back. */
 const aheadOf = ({ most }, row) => most.slice(0, row).findIndex((word) => word > most[row]);
 const goesBack = (now, row) => aheadOf(now, row) >= 0;
@@ -188,7 +197,8 @@ const goesBack = (now, row) => aheadOf(now, row) >= 0;
 function verdict(now) {
   const { words, pieces, most, at, right } = now;
   if (at === lastOf(now)) {
-    const answer = written(now).some((_, row) => goesBack(now, row)) ? "No, it goes back" : "Yes";
+    const back = pieces.some((piece, row) => piece !== END && goesBack(now, row));
+    const answer = back ? "No, it goes back" : "Yes";
     return wordOf(now) === right
       ? { kind: "good", text: `${answer}. And what it wrote is right` }
       : { kind: "bad", text: `${answer}. But what it wrote is wrong` };
@@ -229,11 +239,7 @@ export default liveFigure({
     },
   ],
   says,
-  began: (now) => {
-    const which = nearest(now);
-    const pieces = piecesOf(now, which);
-    const place = Math.min(now.place, pieces.length - 1);
-    return `${now.numbers[which]}, ${place < pieces.length - 1 ? `at ${pieces[place]}` : "all written"}`;
-  },
+  local: { typed: null },
+  began: ({ number, place }) => `${number}, piece ${place + 1}`,
   tour: { knob: "place", from: 0, to: lastOf, seconds: 7 },
 });

@@ -1,4 +1,4 @@
-import { bytesOf } from "../kit/array.js";
+import { bytesOf85 } from "../kit/array.js";
 import { softmax } from "./numerics.js";
 
 /** At least as many as the series has terms; a table avoids many divisions. */
@@ -91,13 +91,13 @@ export function attend(query, keys, values, heads, bias = null) {
 }
 
 /**
- * Reads one row after another of a base64 text: whole numbers of `bits` bits each, a step for each
+ * Reads one row after another of a base85 text: whole numbers of `bits` bits each, a step for each
  * row. Of a row it has to be told how long it is.
  * @returns {(columns: number) => Float64Array}
  */
-export function packedRows({ bits, steps, base64 }) {
-  const stream = bytesOf(base64);
-  const halves = new Uint16Array(bytesOf(steps).buffer);
+export function packedRows({ bits, steps, numbers }) {
+  const stream = bytesOf85(numbers);
+  const halves = new Uint16Array(bytesOf85(steps).buffer);
   // The upper halves of float32 numbers, whose lower halves are zero.
   const step = new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
   const middle = 2 ** (bits - 1);
@@ -125,12 +125,16 @@ export function partsOf(packed) {
   };
   const linear = (count, columns) => ({ weight: matrix(count, columns), bias: vector(count) });
   const norm = (d) => ({ weight: vector(d), bias: vector(d) });
-  const block = (d, hidden) => ({
+  const looking = (d) => ({
     query: linear(d, d),
     key: linear(d, d),
     value: linear(d, d),
     output: linear(d, d),
     attentionNorm: norm(d),
+  });
+  const block = (d, hidden, cross = false) => ({
+    ...looking(d),
+    ...(cross ? { cross: looking(d) } : {}),
     expand: linear(hidden, d),
     contract: linear(d, hidden),
     mlpNorm: norm(d),
@@ -139,15 +143,14 @@ export function partsOf(packed) {
 }
 
 /**
- * Unpacks an encoder or decoder: token embedding, learned positions, blocks, the norm after
+ * Takes an encoder or decoder from `partsOf` its weights: token embedding, learned positions, blocks, the norm after
  * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
  */
-export function unpackTransformer(facts, packed) {
-  const { matrix, norm, block } = partsOf(packed);
-  const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers } = facts;
+export function unpackTransformer(facts, { matrix, norm, block }) {
+  const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers, cross } = facts;
   const token = matrix(vocabulary, d);
   const learned = facts.position === "learned" ? matrix(tokens, d) : null;
-  const blocks = Array.from({ length: layers }, () => block(d, hidden));
+  const blocks = Array.from({ length: layers }, () => block(d, hidden, cross));
   const last = facts.norm === "pre" ? norm(d) : null;
   return {
     ...facts,
@@ -168,7 +171,8 @@ export const think = ({ expand, contract }, x) => affine(contract, affine(expand
 /**
  * Vectors through all blocks, behind those in the memory. In each block every one of them looks at
  * all that came before, at itself and at the others: an encoder reads a word at once, a decoder a
- * letter at a time. Gives the vectors after the last norm, and by layer and vector where it looked.
+ * letter at a time. In a block with cross-attention each then looks at the `context`, keys and values
+ * in the memory. Gives the vectors after the last norm, and by layer and vector where it looked last.
  */
 export function throughLayers(transformer, memory, vectors) {
   const { heads, position, last } = transformer;
@@ -182,18 +186,47 @@ export function throughLayers(transformer, memory, vectors) {
   };
   let tokens = vectors;
   const attention = transformer.blocks.map((block, layer) => {
-    const { keys, values } = memory[layer];
+    const { keys, values, context } = memory[layer];
     let looked;
+    const look = ({ output }, queries, { keys, values }) => {
+      looked = queries.map((query) => attend(query, keys, values, heads));
+      return looked.map(({ blended }) => affine(output, blended));
+    };
     tokens = around(tokens, block.attentionNorm, (seen) => {
       keys.push(...seen.map((x, i) => turn(affine(block.key, x), i)));
       values.push(...seen.map((x) => affine(block.value, x)));
-      looked = seen.map((x, i) => attend(turn(affine(block.query, x), i), keys, values, heads));
-      return looked.map(({ blended }) => affine(block.output, blended));
+      const queries = seen.map((x, i) => turn(affine(block.query, x), i));
+      return look(block, queries, memory[layer]);
     });
+    const { cross } = block;
+    if (cross) {
+      tokens = around(tokens, cross.attentionNorm, (seen) =>
+        look(
+          cross,
+          seen.map((x) => affine(cross.query, x)),
+          context,
+        ),
+      );
+    }
     tokens = around(tokens, block.mlpNorm, (seen) => seen.map((x) => think(block, x)));
     return looked.map(({ weights }) => weights);
   });
   return { tokens: last ? tokens.map((x) => layerNorm(x, last)) : tokens, attention };
+}
+
+/** The vectors of ids, of which the first stands at the place `start`. */
+export function embedded(transformer, ids, start = 0) {
+  const { d_model: d, position } = transformer;
+  const place = (t) => {
+    if (position === "learned") return transformer.learned.subarray(t * d, (t + 1) * d);
+    return position === "sinusoidal" ? sinusoids(t, d) : new Float64Array(d);
+  };
+  return ids.map((id, i) => {
+    const shift = place(start + i);
+    return transformer.token
+      .slice(id * d, (id + 1) * d)
+      .map((entry, k) => Math.sqrt(d) * entry + shift[k]);
+  });
 }
 
 /**
@@ -201,21 +234,10 @@ export function throughLayers(transformer, memory, vectors) {
  * head where it looked.
  */
 export function throughBlocks(transformer, memory, ids) {
-  const { d_model: d, position, readout } = transformer;
-  const start = memory[0].keys.length;
-  const place = (t) => {
-    if (position === "learned") return transformer.learned.subarray(t * d, (t + 1) * d);
-    return position === "sinusoidal" ? sinusoids(t, d) : new Float64Array(d);
-  };
-  const vectors = ids.map((id, i) => {
-    const shift = place(start + i);
-    return transformer.token
-      .slice(id * d, (id + 1) * d)
-      .map((entry, k) => Math.sqrt(d) * entry + shift[k]);
-  });
+  const vectors = embedded(transformer, ids, memory[0].keys.length);
   const { tokens, attention } = throughLayers(transformer, memory, vectors);
   return tokens.map((x, i) => {
-    const logits = Array.from(affine(readout, x));
+    const logits = Array.from(affine(transformer.readout, x));
     if (logits.every(Number.isFinite)) return { logits, attention: attention.map((r) => r[i]) };
     throw new Error("the model’s numbers are too large.");
   });

@@ -8,7 +8,7 @@ import { isStale, number, spelled, typingLine, visible } from "../kit/text.js";
 import { widget } from "../kit/widget.js";
 import { chooseAmong, drawFrom, textReader, uniform } from "../maths/generation.js";
 import { clamp } from "../maths/numerics.js";
-import { unpackTransformer } from "../maths/transformer.js";
+import { partsOf, unpackTransformer } from "../maths/transformer.js";
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { cuts } from "./cuts.js";
 import {
@@ -53,7 +53,7 @@ function derive(now, ui) {
   const { alphabet, facts, weights, start, stop, prompt, temperature, top_k, top_p } = now;
   const { letters, read } = ui.memo("model", [alphabet, facts, weights], () => ({
     letters: [...alphabet],
-    read: textReader(unpackTransformer(facts, weights)),
+    read: textReader(unpackTransformer(facts, partsOf(weights))),
   }));
   const lead = start >= 0 ? 1 : 0;
   const text = [...prompt, ...now.written].map((letter) => letters.indexOf(letter));
