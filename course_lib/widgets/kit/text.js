@@ -111,10 +111,9 @@ export function unknownLetters(typed, known) {
  * @param {any} ui
  * @param {string} name
  * @param {{ label: string, problemOf: (text: string) => string, still: string, alphabet?: string,
- *   drops?: boolean, mode?: string,
- *   accept: (text: string, caret: number) => void, enter?: () => void }} options `still` names what
- *   the picture shows; `mode` the keyboard
- *   of a telephone; `enter` is called on that key
+ *   drops?: boolean, mode?: string, accept: (text: string, caret: number) => void,
+ *   enter?: () => void }} options `still` names what the picture shows, `mode` the keyboard of a
+ *   telephone; `enter` is called on that key
  */
 export function typingLine(
   ui,
@@ -142,8 +141,8 @@ export function typingLine(
   const message = problem ? `${problem} You still see ${still}.` : reading;
   return html`<div class="cw-typing">
     <label for=${id}>${label}</label>
-    <input id=${id} type="text" inputmode=${mode} autocomplete="off" autocapitalize="none" spellcheck="false"
-      aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text}
+    <input id=${id} type="text" inputmode=${mode} autocomplete="off" autocapitalize="none"
+      spellcheck="false" aria-describedby=${messageId} aria-invalid=${problem !== ""} .value=${text}
       @input=${input} @keydown=${pressed}>
     <span id=${messageId} class=${problem ? "cw-complaint" : "cw-complaint cw-read-as"}
       role="status">${message}</span>

@@ -1,28 +1,19 @@
 // The numbers below 10,000 in words, none for zero. Compared with num2words.
 
-const ONES =
-  "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
-    " ",
-  );
-const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-const EINS = "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(" ");
-const ZEHN = [
-  "zwanzig",
-  "dreißig",
-  "vierzig",
-  "fünfzig",
-  "sechzig",
-  "siebzig",
-  "achtzig",
-  "neunzig",
-];
+const list = (text) => text.split(" ");
+const ONES = list(
+  "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
+);
+const TENS = list("twenty thirty forty fifty sixty seventy eighty ninety");
+const EINS = list("eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf");
+const ZEHN = list("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig");
 
 const parts = (n, size) => [Math.floor(n / size), n % size];
 
 /** A token for each id: the mark 0, then the others in order. @param {string[][]} tokens */
 const numbered = (...tokens) => ["·", ...tokens.flat().sort()];
-export const ENGLISH = numbered(ONES, TENS, ["and", "hundred", "thousand"]);
-export const GERMAN = numbered(EINS, ZEHN, ["ein", "und", "sech", "sieb", "hundert", "tausend"]);
+export const ENGLISH = numbered(ONES, TENS, list("and hundred thousand"));
+export const GERMAN = numbered(EINS, ZEHN, list("ein und sech sieb hundert tausend"));
 
 /** The words of a number in English. @returns {string[]} */
 export function inEnglish(n) {

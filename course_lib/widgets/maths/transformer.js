@@ -143,8 +143,9 @@ export function partsOf(packed) {
 }
 
 /**
- * Takes an encoder or decoder from `partsOf` its weights: token embedding, learned positions, blocks, the norm after
- * pre-norm blocks, readout. The order is that of `transformer_shapes` in packed_weights.py.
+ * Takes an encoder or decoder from `partsOf` its weights: token embedding, learned positions,
+ * blocks, the norm after pre-norm blocks, readout. The order is that of `transformer_shapes` in
+ * packed_weights.py.
  */
 export function unpackTransformer(facts, { matrix, norm, block }) {
   const { vocabulary, d_model: d, d_hidden: hidden, tokens, layers, cross } = facts;
@@ -171,8 +172,9 @@ export const think = ({ expand, contract }, x) => affine(contract, affine(expand
 /**
  * Vectors through all blocks, behind those in the memory. In each block every one of them looks at
  * all that came before, at itself and at the others: an encoder reads a word at once, a decoder a
- * letter at a time. In a block with cross-attention each then looks at the `context`, keys and values
- * in the memory. Gives the vectors after the last norm, and by layer and vector where it looked last.
+ * letter at a time. In a block with cross-attention each then looks at the `context` of the memory,
+ * its keys and values. Gives the vectors after the last norm, and by layer and vector where it
+ * looked last.
  */
 export function throughLayers(transformer, memory, vectors) {
   const { heads, position, last } = transformer;
