@@ -116,6 +116,19 @@ def disc_of_pendulums(state: dict[str, Any]) -> Readings:
     return {"area": polygon_area(last) / polygon_area(first)}
 
 
+def shadow_energy(state: dict[str, Any]) -> Readings:
+    h, turn = state["dt"], math.radians(state["angle"])
+    q, p = tensor([math.cos(turn)]), tensor([math.sin(turn)])
+    given = {"dt": h, "steps": 60, "method": mechanics.symplectic_euler}
+    energy = mechanics.integrate(mechanics.HarmonicOscillator(), q, p, **given).energy
+    # The shadow energy over the true one has its extremes along its axes.
+    along = torch.linalg.eigvalsh(tensor([[1, -h / 2], [-h / 2, 1]]))
+    allowed = (1 - h * q * p) / along
+    allowed = allowed[allowed > 0]
+    high = {"high": allowed.max().item()} if h < 2 else {}
+    return {"low": allowed.min().item()} | high | {"most": (energy / energy[0]).max().item()}
+
+
 def codes_that_die(state: dict[str, Any]) -> Readings:
     values, level = state["eigenvalues"], state["beta"] * state["noise"]
     alive = values[values > level]

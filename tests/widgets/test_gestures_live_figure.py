@@ -62,6 +62,7 @@ JUDGED = {
         ({"method": "explicit_euler"}, "bad"),
         ({"method": "symplectic_euler"}, "good"),
     ],
+    "shadow-energy": [({"dt": 1.99}, "good"), ({"dt": 2.0}, "bad"), ({"dt": 2.1}, "bad")],
     "error-of-blends": [
         ({"law": "fixed", "factor": 1, "intervals": 1024}, "bad"),
         ({"law": "ratio", "factor": 0.3}, "open"),
@@ -249,6 +250,7 @@ KNOBS = {
     "root-d": "dimension",
     "disc-of-pendulums": "steps",
     "spectral-radius": "radius",
+    "shadow-energy": "dt",
     "roofline": "tile",
     "codes-that-die": "noise",
     "error-of-blends": "intervals",
@@ -277,7 +279,7 @@ def test_a_knob_goes_by_itself_once_when_it_is_seen(open_page: Callable[..., Pag
         top = values.index(max(values))
         there, back = values[1:top], values[max(1, top) :]
         assert values[1:] == sorted(there) + sorted(back, reverse=True), name
-        assert (top < len(values) - 1) == (name == "spectral-radius")
+        assert (top < len(values) - 1) == (name in {"spectral-radius", "shadow-energy"})
     assert rests(figures[0])
 
 

@@ -143,6 +143,18 @@ FIGURES = {
             "momentum": knob(Number(-2.0, 2.0, default=1.3), "Momentum", hidden=True),
         },
     ),
+    "shadow-energy": Figure(
+        title="The shadow energy of symplectic Euler on an oscillator",
+        shows=(
+            "Steps of symplectic Euler on an oscillator in phase space, on a level line of the "
+            "shadow energy: an ellipse, and for steps longer than 2 a hyperbola. Beside it the "
+            "true energy, step by step, between the two bounds that the ellipse sets."
+        ),
+        knobs={
+            "dt": knob(Number(0.1, 2.1, default=1.5), "Step size h", step=0.01),
+            "angle": knob(Integer(0, 359, default=0), "Start", hidden=True),
+        },
+    ),
     "codes-that-die": Figure(
         title="Which codes of a linear VAE are alive",
         shows=(
