@@ -147,6 +147,11 @@ def readers(layers: int, seed: int, steps: int) -> Row:
             rows.zero_()  # the head still attends, but its output is dropped
             without.append(reader_accuracy(reader, fresh()))
             rows.copy_(kept)
+    last = reader.layers[-1].output.weight.data
+    kept = last.clone()
+    last.zero_()
+    without_last_layer = reader_accuracy(reader, fresh())
+    last.copy_(kept)
     return {
         "right": right,
         "with_all_again": reader_accuracy(reader, fresh()),
@@ -155,6 +160,7 @@ def readers(layers: int, seed: int, steps: int) -> Row:
         "before": back.flatten().tolist(),
         "next": found.flatten().tolist(),
         "without": without,
+        "without_last_layer": without_last_layer,
     }
 
 

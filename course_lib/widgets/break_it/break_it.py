@@ -37,7 +37,7 @@ CLAIMS = {
         "soft_lookup",
         says="adding one constant to all scores changes no weight",
         switch="Gates in place of the softmax, divided by their sum",
-        picture="bars are weights after, orange marks weights before",
+        picture="blue bars are the weights after adding, orange marks those before",
     ),
     "equal-lengths": Claim(
         "soft_lookup",

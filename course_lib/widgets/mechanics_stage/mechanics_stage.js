@@ -25,7 +25,7 @@ function fate({ lost, stops, free, level, ends }, { spec }) {
   if (lost > 0) return `Lost at step ${lost}: its energy outgrows all numbers.`;
   const told = [
     free >= 0 && FREED[spec.name](free),
-    !FREED[spec.name] && level > 1 && "The glass runs over.",
+    !(free >= 0) && level > 1 && "The glass runs over.",
     level < 0.02 && "The glass is empty.",
     ends && "Its run ends here.",
   ];

@@ -85,8 +85,8 @@ function pixels({ own, pixel, images }, ui) {
       <rect class="cw-party-pixel" x=${x} y=${y} width=${CELL} height=${CELL} fill="none"
         stroke="var(--cw-warm)" stroke-width="2"></rect>
     </svg>
-    <p class="cw-hint">Draw with mouse or finger: it is the last guest now.
-      <output aria-live="off">Last touched: ${where}.</output></p>`;
+    <p class="cw-hint">Draw with mouse or finger. Your drawing takes the place of the last guest.
+      <output aria-live="off">Pencil at ${where}.</output></p>`;
 }
 
 /** A place to draw in, and what begins and ends it. */

@@ -190,7 +190,8 @@ class Prediction(Widget):
         if self.kind == "place" and self.step and not self.xlog:
             # No more of them than the steps have in which a reader guesses.
             value = round(float(value), max(0, math.ceil(-math.log10(self.step / 2) - 1e-9)))
-        return f"{value:.3g} {self.unit}".strip()
+        digits = ".3g" if abs(value) < 1000 else ".0f"
+        return f"{value:{digits}} {self.unit}".strip()
 
     def _curve(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
         """The sketched curve at ``x``: straight from knot to knot, as it is drawn."""
