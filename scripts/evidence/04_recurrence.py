@@ -6,6 +6,7 @@ make evidence N=04
 import math
 import sys
 from collections.abc import Iterator
+from functools import partial
 from string import ascii_uppercase as alphabet
 
 import numpy as np
@@ -398,6 +399,13 @@ def other_recallers(*, number: int) -> Row:
     """First letters recalled: a rotation after 150 steps, truncated back-propagation after 450."""
     cut = recall(lambda: untrained("LSTM, bias 4"), number=number, kind=CutRecaller)
     return {"turned": recall(rotating, number=number)[0], "cut_recall": cut[1]}
+
+
+@experiment(within=0.1)
+def patient_recall() -> Row:
+    """First letters that the LSTM without a bias recalls after three times the steps."""
+    make = partial(untrained, "LSTM")
+    return {"patient": [recall(make, number=n, asked=(1350,))[0] for n in range(3)]}
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def jets() -> Any:
 
 @cache
 def numbers(side: str, count: int) -> Tensor:
-    """All observables of the first jets of a side, of at most 48 particles, as networks see them."""
+    """All observables of the first jets of a side, from the 48 particles that networks see."""
     some = getattr(jets(), side)[:count]
     return jet_numbers(dataclasses.replace(some, size=some.valid.sum(dim=1)))
 

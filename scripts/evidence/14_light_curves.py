@@ -376,6 +376,37 @@ def filling(*, stars: int, draws: int) -> Row:
     return with_leads(row, "", "right_", "wrong_")
 
 
+@experiment([{"stars": 20, "draws": 1}, {"stars": 200, "draws": 5}])
+@torch.no_grad()
+def told_the_period(*, stars: int, draws: int) -> Row:
+    """The stars of ``filling`` whose period was not found: errors if all are told the true one."""
+    row: Row = {"of_two_modes": 0}
+    for value in range(draws):
+        some, curves, random = test_stars(stars, value)
+        hidden = hide_nights(curves, generator=random)
+        true = some.period[:, 0]
+        wrong = (period_of(curves, hidden) / true - 1).abs() >= 0.01
+        if not wrong.any():
+            continue
+        few, gone, told = curves[wrong], hidden[wrong], true[wrong].float()
+        options = {"variance": prior(), "hidden": gone}
+        jitter = likeliest_jitter(few, told, **options)[:, None]
+        noisier = replace(few, error=torch.hypot(few.error, jitter))
+        said = {
+            "series": fit_harmonics(*columns_of(few), 1 / told, seen=few.valid & ~gone).at(
+                few.time
+            ),
+            "prior": posterior_at_period(noisier, told, few.time, **options)[0],
+            "turns": trained("turns")[0](few.in_turns(told), hidden=gone),
+        }
+        for way, guess in said.items():
+            error = reconstruction_error(guess, few.magnitude, gone).item()
+            gather(row, {f"told_{way}_error": error})
+        gather(row, {"noise_where_wrong": few.error[gone].square().mean().sqrt().item()})
+        row["of_two_modes"] += int((some.period[wrong][:, 1] > 0).sum())
+    return row
+
+
 STATED = torch.arange(1, 100) / 100
 
 
@@ -383,9 +414,10 @@ STATED = torch.arange(1, 100) / 100
 def bands(*, stars: int, draws: int, shown: int) -> Row:
     """The share of hidden nights that a band of each stated level holds, as in ``filling``.
 
-    And some hidden nights of the last draw: prediction less magnitude, and standard deviation.
+    And some of these nights that stand for all: prediction less magnitude, and standard deviation.
     """
     ways, row = ("prior", "library", "process", "averaged", "turns", "constant"), {}
+    nights: dict[tuple[str, str], list[Tensor]] = {}
     for value in range(draws):
         some, curves, random = test_stars(stars, value)
         hidden = hide_nights(curves, generator=random)
@@ -399,12 +431,15 @@ def bands(*, stars: int, draws: int, shown: int) -> Row:
             share = (level[:, None] < STATED).double().mean(0)
             gather(row, {f"{group}_{way}": share})
             off, wide = belief[0] - light.magnitude, torch.hypot(belief[1], light.error)
-            for name, part in (("off", off), ("wide", wide)):
-                row[f"{name}_{group}_{way}"] = part[hidden[of]][:: max(1, int(of.sum()) // 3)][
-                    :shown
-                ].tolist()
-    held = (f"{group}_{way}" for group, way in product(groups, ways))
-    return row | {name: torch.stack(row[name]).mean(0).tolist() for name in held}
+            nights.setdefault((group, way), []).append(torch.stack([off, wide])[:, hidden[of]])
+    for group, way in product(groups, ways):
+        row[f"{group}_{way}"] = torch.stack(row[f"{group}_{way}"]).mean(0).tolist()
+        off, wide = torch.cat(nights[group, way], dim=1)
+        # As many of each size as among all nights, in the order in which they were drawn.
+        middle = (torch.arange(shown) + 0.5) / shown * len(off)
+        few = (off.abs() / wide).argsort()[middle.long()].sort().values
+        row |= {f"off_{group}_{way}": off[few].tolist(), f"wide_{group}_{way}": wide[few].tolist()}
+    return row
 
 
 @experiment(

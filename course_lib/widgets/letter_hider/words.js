@@ -59,7 +59,7 @@ export function score({ ids, places, guesses, waiting }) {
   const expected = places.map((t) => guesses[t].probability);
   const right = expected.filter((p, i) => ranking(p)[0] === ids[places[i]]).length;
   return (
-    `${right} of ${places.length} first guesses right; as unsure as between ` +
-    `${number(unsureness(expected), 1)} letters.`
+    `${right} of ${places.length} first guesses right. It is as unsure as ` +
+    `somebody who chooses among ${number(unsureness(expected), 1)} equally likely letters.`
   );
 }

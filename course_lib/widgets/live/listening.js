@@ -211,13 +211,16 @@ const oneIn = (share) => `1\u00a0in\u00a0${quantity(Number((1 / share).toPrecisi
 /** Each of these graphs has two sides, and without itself a node hears one of them in a round. */
 const onlyEveryOther = ({ layer, joined }) => layer === "neighbours" && !joined;
 
+/** Less than a tenth of what a node is heard if all are heard alike. */
+const isSquashed = ({ share, places }) => 10 * share * places.length < 1;
+
 function verdict(now) {
   const { common, reach, across, share, before, joined } = now;
   if (common > ALIKE)
     return { kind: "bad", text: "Over-smoothed: here and far away the same is heard" };
   if (reach < across && !joined)
     return { kind: "open", text: `Not yet: ${reach} of ${across} steps heard` };
-  if (share > 0 && share < 0.01)
+  if (share > 0 && isSquashed(now))
     return {
       kind: "bad",
       text: `Over-squashed${joined ? ", though joined" : ""}: ${oneIn(share)}`,
@@ -232,10 +235,11 @@ function verdict(now) {
   };
 }
 
-function says({ share, common, joined, reach, across }) {
+function says(now) {
+  const { share, common, joined, reach, across } = now;
   const heard = joined || reach === across;
   const squashed =
-    heard && common <= ALIKE && share > 0 && share < 0.01 ? " Others drown the far one." : "";
+    heard && common <= ALIKE && share > 0 && isSquashed(now) ? " Others drown the far one." : "";
   return `Thick edges have carried more${joined ? ", the new one too" : ""}.${squashed}`;
 }
 

@@ -585,7 +585,8 @@ class LiveFigure(MovingWidget):
     def describe(self) -> str:
         """What the picture shows."""
         about = FIGURES[self.figure]
-        return f"{about.title}. {about.shows}"
+        end = "" if about.title.endswith("?") else "."
+        return f"{about.title}{end} {about.shows}"
 
     def _about(self) -> dict[str, Any]:
         about = FIGURES[self.figure]

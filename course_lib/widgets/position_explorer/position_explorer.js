@@ -50,8 +50,8 @@ const MEANINGS = {
 /** What a way of putting order in tells of three neighbours, by the number of different scores. */
 const TOLD = {
   none: [1, "Nobody knows who bites whom."],
-  sinusoidal: [2, "They tell how far apart BITES and DOG stand, and not which comes first."],
-  learned: [3, "They tell at which two places BITES and DOG stand, and not which at which."],
+  sinusoidal: [2, "They tell how far apart BITES and DOG stand, but not which comes first."],
+  learned: [3, "They tell which two places BITES and DOG hold, but not which of them stands where."],
   rotary: [4, "They tell how far apart BITES and DOG stand, and which comes first."],
 };
 const ASKS = "Does it know the order?";

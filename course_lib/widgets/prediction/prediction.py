@@ -14,6 +14,7 @@ from course_lib.widgets.kit.traits import Array, Choice, Number, Several, Switch
 
 KNOTS = 25  # of a sketched curve: as many as a finger tells apart on a telephone
 MOST_OPTIONS = 8
+WHOLE_FROM = 1000  # as the page shows numbers
 LONGEST = 300
 LINES = {"shortest": 1, "longest": LONGEST}
 
@@ -190,7 +191,7 @@ class Prediction(Widget):
         if self.kind == "place" and self.step and not self.xlog:
             # No more of them than the steps have in which a reader guesses.
             value = round(float(value), max(0, math.ceil(-math.log10(self.step / 2) - 1e-9)))
-        digits = ".3g" if abs(value) < 1000 else ".0f"
+        digits = ".3g" if abs(value) < WHOLE_FROM else ".0f"
         return f"{value:{digits}} {self.unit}".strip()
 
     def _curve(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
