@@ -289,7 +289,7 @@ def told() -> Row:
         "+ size of the ring": (joined(one, ring_size(one)), joined(other, ring_size(other))),
         "+ walks that return": (joined(one, returns(one)), joined(other, returns(other))),
         "+ random features": (joined(one, noise[0]), joined(other, noise[1])),
-        "  same, decalin twice": (joined(one, noise[2]), joined(one, noise[3])),
+        "  decalin against itself": (joined(one, noise[2]), joined(one, noise[3])),
     }
     found = {"rings_of_decalin": ring_size(one).unique().tolist()}
     found["rings_of_bicyclopentyl"] = ring_size(other).unique().tolist()

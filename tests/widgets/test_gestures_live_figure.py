@@ -141,7 +141,7 @@ def test_of_a_disc_of_pendulums_nearly_kept_is_not_kept(alone: Alone):
     for dt, text in ((0.5, "0.9981"), (0.25, "0.99996")):  # to the significant digit
         send(figure, dt=dt)
         expect(area).to_have_text(text)
-        expect(verdict).to_contain_text("lost: nearly kept, not kept")
+        expect(verdict).to_contain_text("lost: almost kept, but not kept")
     # A saddle tears the rim, and the remaining points do not measure it.
     send(figure, dt=0.5, steps=24, angle=-1.77, momentum=-2.0)
     observed(figure.page)

@@ -29,7 +29,7 @@ class Claim:
 _LOOKS = "a row a token; the stronger the blue, the more it looks there"
 _ORDER = "where each token goes"
 _SHARES = "bars are the weights that come out, orange marks the true ones"
-_LOOP = "whoever goes around a loop under this force comes home with no energy gained"
+_LOOP = "the Jacobian M of this force is symmetric, so that no closed loop gains energy"
 _MIRROR = "M, how each push answers each move; the framed two should be equal; orange is negative"
 
 CLAIMS = {
@@ -174,14 +174,14 @@ CLAIMS = {
     "symmetric-matrix": Claim(
         "symplectic_attention",
         says=_LOOP,
-        formula="2 Sᵀ Z A, matrix softmax, symmetric A, is the slope of an energy: M = Mᵀ",
+        formula="2 Sᵀ Z A, matrix softmax, symmetric A: M = Mᵀ",
         slider="Skew part of A",
         picture=_MIRROR,
     ),
     "both-terms": Claim(
         "symplectic_attention",
         says=_LOOP,
-        formula="S Z Aᵀ + Sᵀ Z A, vector softmax, is the slope of an energy: M = Mᵀ",
+        formula="S Z Aᵀ + Sᵀ Z A, vector softmax: M = Mᵀ",
         switch="Leave out the first term, double the second",
         picture=_MIRROR,
     ),

@@ -220,10 +220,10 @@ function verdict(now) {
     return { kind: "good", text: `Area kept: ${times(now)} what it was` };
   const off = Math.abs(ratio - 1);
   if (off < UNSEEN)
-    return { kind: "open", text: "Off by less than 0.001 % so far: nearly kept, not kept" };
+    return { kind: "open", text: "Off by less than 0.001 % so far: almost kept, but not kept" };
   const share = `${quantity(100 * off, "%")} ${ratio < 1 ? "lost" : "too much"}`;
   return off < NEARLY
-    ? { kind: "bad", text: `${share}: nearly kept, not kept` }
+    ? { kind: "bad", text: `${share}: almost kept, but not kept` }
     : { kind: "bad", text: `Area ${times(now)} what it was` };
 }
 

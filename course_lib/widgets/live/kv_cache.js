@@ -95,11 +95,13 @@ function work(now, ui) {
 
 const letters = (count) => `${count} ${count === 1 ? "letter" : "letters"}`;
 
-function verdict({ n, cached, cost, text }) {
+const readAgain = (n) => (n > 1 ? `all ${letters(n)} again` : "the only letter");
+
+function verdict({ n, cached, text }) {
   const last = visible(text[n - 1]);
   return cached
     ? { kind: "good", text: `For ${last}: 1 new column, ${n - 1} kept` }
-    : { kind: "bad", text: `For ${last}: all ${letters(cost.tokens)} again` };
+    : { kind: n > 1 ? "bad" : "open", text: `For ${last}: ${readAgain(n)}` };
 }
 
 function says({ n, cached, cost, done }) {

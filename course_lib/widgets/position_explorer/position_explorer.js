@@ -51,7 +51,10 @@ const MEANINGS = {
 const TOLD = {
   none: [1, "Nobody knows who bites whom."],
   sinusoidal: [2, "They tell how far apart BITES and DOG stand, but not which comes first."],
-  learned: [3, "They tell which two places BITES and DOG hold, but not which of them stands where."],
+  learned: [
+    3,
+    "They tell which two places BITES and DOG hold, but not which of them stands where.",
+  ],
   rotary: [4, "They tell how far apart BITES and DOG stand, and which comes first."],
 };
 const ASKS = "Does it know the order?";
