@@ -56,7 +56,7 @@ def displayed(state: Found, page: Found) -> None:
         right = int((expected[hidden].argmax(-1) == ids[hidden]).sum())
         assert page["score"].startswith(f"{right} of {len(hidden)} first guesses ")
         unsure = torch.special.entr(expected[hidden]).sum(-1).mean().exp()
-        assert agrees(page["score"].partition("between ")[2], unsure)
+        assert agrees(page["score"].partition("among ")[2], unsure)
     if place in covered:
         # Nothing shows what the model expects.
         assert not any(page["fill"] + page["outline"])
