@@ -91,7 +91,7 @@ def test_the_loop_is_dragged_with_its_token_and_keeps_its_shape(shown: Shown):
     widget.page.mouse.click(*centre(sheet))  # a dot is no loop, and the sheet keeps waiting
     observed(widget.page)
     assert state_of(widget)["loop"].equal(before)
-    press(widget, "Draw nothing")
+    press(widget, "Cancel")
     x, y = centre(widget.locator("[aria-label^='loop of token 3'] circle").first)
     scale = 5.5 / widget.locator(".cw-meter-stage").bounding_box()["width"]
     Mouse(widget.page).drag((x, y), (x - 60, y - 40))

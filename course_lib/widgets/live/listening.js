@@ -51,6 +51,10 @@ function derive({ graph, layer, rounds, listener, joined }, ui) {
     // The node that is marked, named and joined is one and the same, in every round.
     speaker: farthest,
     share: shareAfter(rounds),
+    // Beside a new edge one round may hear what the other does not.
+    lately: joined
+      ? Math.max(shareAfter(rounds), shareAfter(Math.max(1, rounds - 1)))
+      : shareAfter(rounds),
     before: alone[rounds][at][farthest],
     curves: ui.memo("curves", [heard, far], () => [
       drawn(shareAfter),
@@ -212,10 +216,10 @@ const oneIn = (share) => `1\u00a0in\u00a0${quantity(Number((1 / share).toPrecisi
 const onlyEveryOther = ({ layer, joined }) => layer === "neighbours" && !joined;
 
 /** Less than a tenth of what a node is heard if all are heard alike. */
-const isSquashed = ({ share, places }) => 10 * share * places.length < 1;
+const isSquashed = ({ lately, places }) => 10 * lately * places.length < 1;
 
 function verdict(now) {
-  const { common, reach, across, share, before, joined } = now;
+  const { common, reach, across, share, lately, before, joined } = now;
   if (common > ALIKE)
     return { kind: "bad", text: "Over-smoothed: here and far away the same is heard" };
   if (reach < across && !joined)
@@ -225,7 +229,7 @@ function verdict(now) {
       kind: "bad",
       text: `Over-squashed${joined ? ", though joined" : ""}: ${oneIn(share)}`,
     };
-  if (share === 0 || onlyEveryOther(now))
+  if (10 * share < lately || share === 0 || onlyEveryOther(now))
     return { kind: "open", text: "Only every other distance is heard in a round" };
   if (!joined) return { kind: "good", text: `Still ${oneIn(share)}, ${stepsAway(across)}` };
   const kind = share > before ? "good" : "open";

@@ -482,7 +482,7 @@ function transport(now, ui) {
   const draw = () => ui.set({ drawing: ui.now.drawing ? null : [] });
   const ofTheLoop = () => html`
     ${button("Turn round", () => choose(ui, { loop: ui.now.loop.toReversed() }))}
-    ${button(now.drawing ? "Draw nothing" : "Draw a loop", draw)}`;
+    ${button(now.drawing ? "Cancel" : "Draw a loop", draw)}`;
   return html`<div class="cw-controls cw-meter-transport">
     ${playButton(ui, { start: "Play", stop: "❚❚ Pause", begin })} ${button("Step", step)}
     ${now.experiment === "loop" ? ofTheLoop() : nothing}${more(now, ui)}
