@@ -258,8 +258,8 @@ class BreakIt(MovingWidget):
     def describe(self) -> str:
         """Which claim is on trial, and what can be bent."""
         about = CLAIMS[self.claim]
-        symbols = f" ({about.formula})" if about.formula else ""
+        symbols = f" In symbols: {about.formula}." if about.formula else ""
         return (
-            f"Break it: random cases against the claim that {about.says}{symbols}. The reader can "
-            f"bend it: {about.switch or about.slider}."
+            f"Break it: {about.says}.{symbols} The figure tries random cases, and the reader can bend "
+            f"the claim: {about.switch or about.slider}."
         )
