@@ -260,6 +260,6 @@ class BreakIt(MovingWidget):
         about = CLAIMS[self.claim]
         symbols = f" In symbols: {about.formula}." if about.formula else ""
         return (
-            f"Break it: {about.says}.{symbols} The figure tries random cases, and the reader can bend "
-            f"the claim: {about.switch or about.slider}."
+            f"Break it: {about.says}.{symbols} The figure tries random cases, and the reader can "
+            f"bend the claim: {about.switch or about.slider}."
         )
