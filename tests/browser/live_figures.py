@@ -21,6 +21,7 @@ from course_lib.generation import next_token_probabilities
 from course_lib.graph import GCNConv, Graph, GraphConv
 from course_lib.jets import boosted, boosted_along_beam, delta_r, pairwise_features
 from course_lib.models import deep_stacks
+from course_lib.models.digit_graph import FLOWS, time_filter
 from course_lib.models.words.number_words import NumberWords, load_number_words, translated
 from course_lib.recurrent import rnn_step
 from course_lib.symplectic import SymplecticAttention
@@ -127,6 +128,27 @@ def shadow_energy(state: dict[str, Any]) -> Readings:
     allowed = allowed[allowed > 0]
     high = {"high": allowed.max().item()} if h < 2 else {}
     return {"low": allowed.min().item()} | high | {"most": (energy / energy[0]).max().item()}
+
+
+def digits_by_time() -> dict[str, Any]:
+    recognised = 75 + 20 * torch.sin(torch.arange(45) / 4).view(3, 15)
+    return {
+        "rates": [0.001, 0.004, 0.02, 0.1, 0.5, 1.6],
+        "slow": 3,
+        "recognised": recognised,
+        "spread": 2 + recognised / 50,
+        "times": [[0.5, 2, 4], [4, 16, 32]],
+        "layered": 90 + normals(18, 4).view(6, 3),
+    }
+
+
+def fading_modes(state: dict[str, Any]) -> Readings:
+    left = time_filter(state["flow"], state["rates"].double(), 2.0 ** state["power"]).abs()
+    return {
+        "slow": round(100 * left[: state["slow"]].mean().item(), 2),
+        "fast": round(100 * left[state["slow"] :].mean().item(), 2),
+        "right": state["recognised"][FLOWS.index(state["flow"]), state["power"] + 2].item(),
+    }
 
 
 def codes_that_die(state: dict[str, Any]) -> Readings:
@@ -647,6 +669,7 @@ DATA: dict[str, Callable[[], dict[str, Any]]] = {
         "redrawn": [[0.0, 1.0, 0.2, 0.8], [0.2, 0.8, 0.4, 0.6], [0.6, 0.4, 1.0, 0.0]],
         "letter": [0.0, 1.0, 0.0, 1.0],
     },
+    "fading-modes": digits_by_time,
     "translator": untrained_translator,
     "next-letter": beginnings,
     "which-country": names_of_towns,

@@ -63,6 +63,7 @@ JUDGED = {
         ({"method": "symplectic_euler"}, "good"),
     ],
     "shadow-energy": [({"dt": 1.99}, "good"), ({"dt": 2.0}, "bad"), ({"dt": 2.1}, "bad")],
+    "fading-modes": [({"power": -2}, "open"), ({"power": 6}, "good"), ({"power": 12}, "bad")],
     "error-of-blends": [
         ({"law": "fixed", "factor": 1, "intervals": 1024}, "bad"),
         ({"law": "ratio", "factor": 0.3}, "open"),
@@ -252,6 +253,7 @@ KNOBS = {
     "disc-of-pendulums": "steps",
     "spectral-radius": "radius",
     "shadow-energy": "dt",
+    "fading-modes": "power",
     "roofline": "tile",
     "codes-that-die": "noise",
     "error-of-blends": "intervals",
@@ -261,6 +263,7 @@ KNOBS = {
 }
 # The end of a tour, if not the first value of its knob.
 ENDS = {"spectral-radius": 1}
+TURN_BACK = {"spectral-radius", "shadow-energy", "fading-modes"}
 
 
 def test_a_knob_goes_by_itself_once_when_it_is_seen(open_page: Callable[..., Page], tmp_path: Path):
@@ -280,7 +283,7 @@ def test_a_knob_goes_by_itself_once_when_it_is_seen(open_page: Callable[..., Pag
         top = values.index(max(values))
         there, back = values[1:top], values[max(1, top) :]
         assert values[1:] == sorted(there) + sorted(back, reverse=True), name
-        assert (top < len(values) - 1) == (name in {"spectral-radius", "shadow-energy"})
+        assert (top < len(values) - 1) == (name in TURN_BACK)
     assert rests(figures[0])
 
 

@@ -5,7 +5,7 @@ import { array, plain, rows, vector } from "../kit/array.js";
 import { button, choices, fold, slider, toggle } from "../kit/controls.js";
 import { first } from "../kit/plane.js";
 import { playButton, playIfMoving, prefersStillness } from "../kit/play.js";
-import { number } from "../kit/text.js";
+import { number, quantity } from "../kit/text.js";
 import { headline } from "../kit/verdict.js";
 import { widget } from "../kit/widget.js";
 import { nearestRatio, stops } from "../maths/scaling.js";
@@ -63,7 +63,8 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 const TURN = 0.7;
 
 /** A knob's value as it stands beside it. */
-export const told = ({ kind, digits = 2, unit = "", before = "", names = {} }, value) => {
+export const told = ({ kind, digits = 2, unit = "", before = "", names = {}, base = 0 }, value) => {
+  if (base) return quantity(base ** value);
   if (kind === "switch") return value ? "on" : "off";
   if (kind === "choice") return names[value] ?? String(value);
   const text = kind === "integer" ? String(value) : number(value, digits);

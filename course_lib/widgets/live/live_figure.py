@@ -44,9 +44,10 @@ def knob(trait: Trait, label: str, **look: Any) -> Trait:
     """A trait with a ``label`` that the reader turns; its kind makes its control.
 
     ``look`` may say: ``logarithmic``, ``step``, ``digits``, ``unit`` and what stands ``before`` a
-    number, ``names`` of the options of a choice, ``button`` for an integer that a press takes to
-    the next, such as a seed, ``hidden`` for one that the figure lets the reader change in its
-    picture alone, and ``more`` for one that is folded at first.
+    number, the ``base`` of which it is an exponent, ``names`` of the options of a choice,
+    ``button`` for an integer that a press takes to the next, such as a seed, ``hidden`` for one
+    that the figure lets the reader change in its picture alone, and ``more`` for one that is folded
+    at first.
     """
     return trait.tag(knob={"label": label, **look})
 
@@ -212,6 +213,26 @@ FIGURES = {
                 },
             ),
             "all": knob(Switch(default=False), "Show all three rules", more=True),
+        },
+    ),
+    "fading-modes": Figure(
+        title="What heat, wave and bracket leave of the modes of the digits",
+        shows=(
+            "Some modes of the graph of digits, each with the factor by which a flow has changed "
+            "it after a time, the slowest ones in another colour. Beside them how many digits "
+            "are recognised after that time, exactly and in 8 or 64 layers."
+        ),
+        knobs={
+            "power": knob(Integer(-2, 12, default=7), "Time T", base=2),
+            "flow": knob(Choice("heat", "wave", "bracket", default="heat"), "Flow"),
+        },
+        data={
+            "rates": Array("mode", within=(0, 100), read_only=True),
+            "slow": Integer(1, 1000, read_only=True),
+            "recognised": Array("flow", "time", within=(0, 100), read_only=True),
+            "spread": Array("flow", "time", within=(0, 100), read_only=True),
+            "times": Array("depth", "run", within=(0, 10_000), read_only=True),
+            "layered": Array("flow and depth", "run", within=(0, 100), read_only=True),
         },
     ),
     "deep-stack": Figure(
