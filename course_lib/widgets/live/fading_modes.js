@@ -38,7 +38,13 @@ const share = (part) => quantity(Number((100 * part).toFixed(2)), "%");
 function modes({ factors, rates, slow, left, flow, time }, ui) {
   const options = {
     name: "modes",
-    title: `Left of each mode at T = ${quantity(time)}`,
+    title: [
+      `Left of each mode at T = ${quantity(time)}`,
+      legend([
+        { text: `${slow} slowest`, colour: SLOW },
+        { text: "others", colour: FAST },
+      ]),
+    ],
     says: `Of the ${slow} slowest modes ${share(left.slow)} is left after a time ${quantity(time)},
       of the others ${share(left.fast)}`,
     x: { ends: [rates[0] / 1.3, 2], logarithmic: true, label: "eigenvalue λ of the mode" },
@@ -50,7 +56,7 @@ function modes({ factors, rates, slow, left, flow, time }, ui) {
       const colour = i < slow ? SLOW : FAST;
       return svg`<path d="M${frame.x(rates[i])} ${frame.y(0)}V${frame.y(factor)}" stroke=${colour}
           stroke-width="2" stroke-opacity="0.6"></path>
-        ${dot(frame, [rates[i], factor], { colour, r: 4.5 })}`;
+        <circle cx=${frame.x(rates[i])} cy=${frame.y(factor)} r="4" fill=${colour}></circle>`;
     };
     return svg`${rule(frame, { y: 0, dash: "" })}${factors.map(mode)}`;
   });
