@@ -59,6 +59,8 @@ def test_a_run_is_shown_as_far_as_it_has_been_seen_judged_at_its_end_and_played_
     assert (unseen.count(), largest.inner_text()) == (0, "at most")
     outcomes = [line.get_attribute("data-outcome") for line in lead.locator("p").all()]
     assert outcomes == ["kept", "gone"]
+    said = [f"largest energy error {error.strip()}" for error in errors(widget)]
+    assert [words for words in said if words not in heard.text_content()] == []
     assert "not kept" in heard.text_content()
     press(widget, "Play")
     turn(widget, 1)

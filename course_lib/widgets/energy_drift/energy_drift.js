@@ -14,7 +14,7 @@ import { quickening, startFault } from "../maths/mechanics.js";
 import { clamp } from "../maths/numerics.js";
 import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { at, chart } from "./chart.js";
-import { list, soFar } from "./list.js";
+import { fate, list, soFar } from "./list.js";
 import { derive, rollouts, SIDE, specOf } from "./runs.js";
 import { lead, OUTCOMES } from "./verdict.js";
 
@@ -323,16 +323,15 @@ const inRows = (now, ui) => html`<div class="cw-drift-rows" data-measure="rows"
 
 function words(now) {
   const errors = now.all.map((run) => {
-    const { name, largest, outcome, stale } = run;
+    const { name, outcome, stale } = run;
     if (stale) return `${name}: from the ${stale}`;
     // Who listens to a run is not told its end before it comes.
     return now.open
       ? `${name}: energy error so far ${soFar(run, now)}`
-      : `${name}: largest energy error ${spoken(largest)}, ${OUTCOMES[outcome]}`;
+      : `${name}: largest energy error ${fate(run, now.steps)}, ${OUTCOMES[outcome]}`;
   });
   return `${now.spec.title}, ${now.steps} steps of ${now.dt}. ${errors.join("; ")}. ${knownLosses(now)}`;
 }
-const spoken = (value) => (Number.isFinite(value) ? value.toExponential(1) : "beyond all numbers");
 
 export default widget({
   label: "Energy drift of integrators",

@@ -9,7 +9,7 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { at, sample } from "./chart.js";
 
 /** What a run comes to: its largest error, or the step where it is lost. */
-function fate({ taken, whole, largest }, steps) {
+export function fate({ taken, whole, largest }, steps) {
   if (taken < 0) return "no energy";
   if (taken >= steps) return parts(largest);
   return whole ? `${parts(largest)}, ends at ${taken}` : `lost at ${taken + 1}`;

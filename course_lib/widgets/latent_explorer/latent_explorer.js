@@ -101,7 +101,8 @@ function derive(now, ui) {
 }
 
 /** What is drawn, and what stands beside it. */
-const drawnWhat = ({ at, faces }) => (at < 0 ? "a new alphabet; no typeface lies here" : faces.names[at]);
+const drawnWhat = ({ at, faces }) =>
+  at < 0 ? "a new alphabet; no typeface lies here" : faces.names[at];
 function besideWhat({ shown, faces, codes, z }) {
   const seen = faces.held[shown] === "1" ? "held out of training" : "used in training";
   return `${faces.names[shown]}, ${seen}, ${number(distance(codes[shown], z))} away`;
