@@ -103,7 +103,7 @@ function verdict({ left, curve, right }) {
     return { kind: "open", text: `${left.slow > 0.9 ? "Little yet" : "Neither"}: ${told}` };
   return right > Math.max(...curve) - NEAR
     ? { kind: "good", text: `The noise: ${told}` }
-    : { kind: "bad", text: `Then the classes: ${told}` };
+    : { kind: "bad", text: `Classes too: ${told}` };
 }
 
 function says({ flow, left }) {

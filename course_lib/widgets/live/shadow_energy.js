@@ -123,7 +123,7 @@ function energies({ ratios, low, high }, ui) {
 function verdict({ dt, low, high }) {
   if (dt < LONGEST)
     return { kind: "good", text: `An ellipse: ${quantity(low)} to ${quantity(high)} times` };
-  const level = dt > LONGEST ? "A hyperbola" : "Two parallel lines";
+  const level = dt > LONGEST ? "A hyperbola" : "Parallel lines";
   return { kind: "bad", text: `${level}: nothing holds it` };
 }
 
