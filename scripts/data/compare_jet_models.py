@@ -146,8 +146,7 @@ def main(seeds: Sequence[int]) -> None:
     """Make the missing runs, and write after each."""
     torch.set_num_threads(1)
     # No learner is told how many particles were left out.
-    sides = (replace(jets, size=jets.valid.sum(dim=1)) for jets in load_jets())
-    train, validation, test = sides
+    train, validation, test = (replace(jets, size=jets.valid.sum(dim=1)) for jets in load_jets())
     if "tried" not in stored():
         store(tried=tried(train, validation))
     for start, kind, epochs in wanted(seeds):

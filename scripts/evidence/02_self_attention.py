@@ -139,19 +139,15 @@ def readers(layers: int, seed: int, steps: int) -> Row:
     right, mean = reader_accuracy(reader, fresh()), smooth(losses)
     high, low = np.flatnonzero(mean > 2.5), np.flatnonzero(mean < 1)
     back, found = head_scores(reader, fresh())
-    without = []
-    for layer in reader.layers:
-        for head in range(2):
-            rows = layer.output.weight.data[:, 16 * head : 16 * (head + 1)]
-            kept = rows.clone()
-            rows.zero_()  # the head still attends, but its output is dropped
-            without.append(reader_accuracy(reader, fresh()))
-            rows.copy_(kept)
-    last = reader.layers[-1].output.weight.data
-    kept = last.clone()
-    last.zero_()
-    without_last_layer = reader_accuracy(reader, fresh())
-    last.copy_(kept)
+
+    def accuracy_without(output: Tensor) -> float:
+        kept = output.clone()
+        output.zero_()  # the heads still attend, but their output is dropped
+        accuracy = reader_accuracy(reader, fresh())
+        output.copy_(kept)
+        return accuracy
+
+    outputs = [layer.output.weight.data for layer in reader.layers]
     return {
         "right": right,
         "with_all_again": reader_accuracy(reader, fresh()),
@@ -159,8 +155,8 @@ def readers(layers: int, seed: int, steps: int) -> Row:
         "cliff": int(low[0] - high[-1]) if len(low) else 0,
         "before": back.flatten().tolist(),
         "next": found.flatten().tolist(),
-        "without": without,
-        "without_last_layer": without_last_layer,
+        "without": [accuracy_without(head) for output in outputs for head in output.split(16, 1)],
+        "without_last_layer": accuracy_without(outputs[-1]),
     }
 
 

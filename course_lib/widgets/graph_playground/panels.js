@@ -7,7 +7,8 @@ import { html, nothing, svg } from "../vendor/lit-html/lit-html.js";
 import { classColour, disc, elementColour, fieldOf, skeleton } from "./picture.js";
 import { atomName, elementName, many } from "./words.js";
 
-const CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳";
+/** ① to ⑳, in which colours are counted from 0. @param {number} c */
+const circled = (c) => (c < 20 ? String.fromCharCode(0x2460 + c) : c + 1);
 
 /** Of how many atoms the chosen one has heard. */
 function sightOf({ far, rounds }) {
@@ -45,7 +46,7 @@ export function knowledge(now) {
 function strip(counts) {
   const part = (count, c) =>
     count
-      ? html`<span style="flex: ${count} 0 0; background: ${classColour(c)}"><b>${count}</b>×${CIRCLED[c] ?? c + 1}</span>`
+      ? html`<span style="flex: ${count} 0 0; background: ${classColour(c)}"><b>${count}</b>×${circled(c)}</span>`
       : nothing;
   return html`<span class="cw-g-strip">${counts.map(part)}</span>`;
 }

@@ -14,7 +14,7 @@ const DIGITS =
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
 
 /**
- * Bytes from base85, in which five digits stand for four bytes; up to three more follow them.
+ * Bytes from base85, in which five digits stand for four bytes.
  * @param {string} base85
  */
 export function bytesOf85(base85) {
@@ -25,7 +25,7 @@ export function bytesOf85(base85) {
       sum = 85 * sum + DIGITS.indexOf(digit);
     view.setUint32((4 * i) / 5, sum);
   }
-  return new Uint8Array(view.buffer);
+  return new Uint8Array(view.buffer, 0, Math.floor((4 * base85.length) / 5));
 }
 
 /**

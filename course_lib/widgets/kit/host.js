@@ -1,30 +1,19 @@
 // The kernel's stand-in on a page without one. `page.py` writes it into the output as a classic
 // script that runs right behind its payload; it is never part of a widget's own module. A page may
 // carry the code of a kind once, with its first figure: the others of that kind find it here.
+
+import { bytesOf85 } from "./array.js";
+
 (() => {
   const FORMAT = 2;
-  const DIGITS =
-    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
   const modules = new Map();
-
-  /** Bytes from base85, in which five digits stand for four bytes. */
-  function bytesOf(base85) {
-    const view = new DataView(new ArrayBuffer(base85.length));
-    for (let i = 0; i < base85.length; i += 5) {
-      let sum = 0;
-      for (const digit of base85.slice(i, i + 5).padEnd(5, "~"))
-        sum = 85 * sum + DIGITS.indexOf(digit);
-      view.setUint32((4 * i) / 5, sum);
-    }
-    return new Uint8Array(view.buffer, 0, Math.floor((4 * base85.length) / 5));
-  }
 
   /** Style and module: deflated text with a zero between them. A Blob would wait for the browser. */
   async function unpacked(code) {
     const inflater = new DecompressionStream("deflate");
     const writer = inflater.writable.getWriter();
     const read = new Response(inflater.readable).text();
-    const [text] = await Promise.all([read, writer.write(bytesOf(code)), writer.close()]);
+    const [text] = await Promise.all([read, writer.write(bytesOf85(code)), writer.close()]);
     return text.split("\0");
   }
 

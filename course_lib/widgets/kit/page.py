@@ -102,7 +102,8 @@ def figure_id(module: str, count: int = 1) -> str:
 
 
 def _host() -> str:
-    return _script("kit/host.js") + ";\n"
+    # A block, since a page of a notebook may hold it several times.
+    return f"{{{_script('kit/host.js')}}}\n"
 
 
 def _style(module: str) -> str:

@@ -93,15 +93,12 @@ function work(now, ui) {
   });
 }
 
-const letters = (count) => `${count} ${count === 1 ? "letter" : "letters"}`;
-
-const readAgain = (n) => (n > 1 ? `all ${letters(n)} again` : "the only letter");
-
 function verdict({ n, cached, text }) {
   const last = visible(text[n - 1]);
-  return cached
-    ? { kind: "good", text: `For ${last}: 1 new column, ${n - 1} kept` }
-    : { kind: n > 1 ? "bad" : "open", text: `For ${last}: ${readAgain(n)}` };
+  if (cached) return { kind: "good", text: `For ${last}: 1 new column, ${n - 1} kept` };
+  return n > 1
+    ? { kind: "bad", text: `For ${last}: all ${n} letters again` }
+    : { kind: "open", text: `For ${last}: the only letter` };
 }
 
 function says({ n, cached, cost, done }) {

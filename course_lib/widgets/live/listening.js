@@ -46,15 +46,14 @@ function derive({ graph, layer, rounds, listener, joined }, ui) {
   const ways = ui.memo("ways", [all, layer, rounds, at], () =>
     alongEdges(layer, count, all, rounds, at),
   );
+  const share = shareAfter(rounds);
   return {
     ...{ places, edges, at, far, shares, reach, ways, across },
     // The node that is marked, named and joined is one and the same, in every round.
     speaker: farthest,
-    share: shareAfter(rounds),
+    share,
     // Beside a new edge one round may hear what the other does not.
-    lately: joined
-      ? Math.max(shareAfter(rounds), shareAfter(Math.max(1, rounds - 1)))
-      : shareAfter(rounds),
+    lately: joined ? Math.max(share, shareAfter(Math.max(1, rounds - 1))) : share,
     before: alone[rounds][at][farthest],
     curves: ui.memo("curves", [heard, far], () => [
       drawn(shareAfter),
@@ -216,7 +215,7 @@ const oneIn = (share) => `1\u00a0in\u00a0${quantity(Number((1 / share).toPrecisi
 const onlyEveryOther = ({ layer, joined }) => layer === "neighbours" && !joined;
 
 /** Less than a tenth of what a node is heard if all are heard alike. */
-const isSquashed = ({ lately, places }) => 10 * lately * places.length < 1;
+const isSquashed = ({ share, lately, places }) => share > 0 && 10 * lately * places.length < 1;
 
 function verdict(now) {
   const { common, reach, across, share, lately, before, joined } = now;
@@ -224,7 +223,7 @@ function verdict(now) {
     return { kind: "bad", text: "Over-smoothed: here and far away the same is heard" };
   if (reach < across && !joined)
     return { kind: "open", text: `Not yet: ${reach} of ${across} steps heard` };
-  if (share > 0 && isSquashed(now))
+  if (isSquashed(now))
     return {
       kind: "bad",
       text: `Over-squashed${joined ? ", though joined" : ""}: ${oneIn(share)}`,
@@ -240,10 +239,9 @@ function verdict(now) {
 }
 
 function says(now) {
-  const { share, common, joined, reach, across } = now;
+  const { common, joined, reach, across } = now;
   const heard = joined || reach === across;
-  const squashed =
-    heard && common <= ALIKE && share > 0 && isSquashed(now) ? " Others drown the far one." : "";
+  const squashed = heard && common <= ALIKE && isSquashed(now) ? " Others drown the far one." : "";
   return `Thick edges have carried more${joined ? ", the new one too" : ""}.${squashed}`;
 }
 

@@ -17,13 +17,11 @@ const [LEAST, MOST] = [0.1, 100];
 const NUDGE = 3;
 const [ENERGY, SHADOW] = ["var(--cw-accent)", "var(--cw-series-2)"];
 
-const radians = (degrees) => (degrees * Math.PI) / 180;
-
 /** The shadow energy, over the true one, of all states in a direction. */
 const shadowAt = (turn, dt) => 1 - (dt / 2) * Math.sin(2 * turn);
 
 function derive({ dt, angle }) {
-  const turn = radians(angle);
+  const turn = (angle * Math.PI) / 180;
   const start = [Math.cos(turn), Math.sin(turn)];
   const run = integrate(OSCILLATOR, "symplectic_euler", [start[0]], [start[1]], dt, STEPS);
   const ratios = Array.from(run.energy, (energy) => energy / run.energy[0]);

@@ -24,8 +24,7 @@ function fate({ lost, stops, free, level, ends }, { spec }) {
   if (stops > 0) return `Stops at step ${stops}: it finds no next state.`;
   if (lost > 0) return `Lost at step ${lost}: its energy outgrows all numbers.`;
   const told = [
-    free >= 0 && FREED[spec.name](free),
-    !(free >= 0) && level > 1 && "The glass runs over.",
+    free >= 0 ? FREED[spec.name](free) : level > 1 && "The glass runs over.",
     level < 0.02 && "The glass is empty.",
     ends && "Its run ends here.",
   ];
